@@ -1,0 +1,5 @@
+"""`python -m faithfuse`."""
+
+from faithfuse.cli import main
+
+main()

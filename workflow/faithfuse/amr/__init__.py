@@ -1,0 +1,1 @@
+"""Sentences to AMR graphs, and graphs to SMATCH scores."""

@@ -1,0 +1,1 @@
+"""Correlation with people, metric fusion, agreement and the papers' tables."""

@@ -1,0 +1,1 @@
+"""Claim-gated source-risk auditing (arXiv 2609.29145)."""

@@ -1,0 +1,1 @@
+"""The exhaustive conformance suite of the audit."""

@@ -1,0 +1,49 @@
+"""The command line: one Typer app, one subcommand per stage.
+
+Each stage's command stands in the `commands.py` of its package and imports heavy libraries only when it runs, so
+`faithfuse --help` is instant.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import typer
+
+from faithfuse import __version__
+from faithfuse.errors import FaithfuseError
+
+app = typer.Typer(
+    name="faithfuse",
+    help="Reproducible faithfulness evaluation: metric fusion and source-risk auditing.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"faithfuse {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    pass
+
+
+for _package in ("datasets", "llm", "amr", "metrics", "analysis", "audit", "report", "provenance"):
+    importlib.import_module(f"faithfuse.{_package}.commands").register(app)
+
+
+def main() -> None:
+    """Run the command line; a `FaithfuseError` becomes a message and exit status 1."""
+    try:
+        app()
+    except FaithfuseError as error:
+        print(f"faithfuse: error: {error}", file=sys.stderr)
+        sys.exit(1)

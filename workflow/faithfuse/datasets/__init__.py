@@ -1,0 +1,1 @@
+"""Source sets in one schema, and importers of public human judgements."""

@@ -1,0 +1,1 @@
+"""One importer per public human-judgement set."""

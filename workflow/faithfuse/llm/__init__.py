@@ -1,0 +1,1 @@
+"""Loading, prompting and judging with a local language model."""

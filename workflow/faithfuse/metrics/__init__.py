@@ -1,0 +1,1 @@
+"""Automatic metrics, one module per family."""

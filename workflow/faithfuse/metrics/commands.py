@@ -1,0 +1,9 @@
+"""Command line of `faithfuse.metrics`."""
+
+from __future__ import annotations
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add this package's commands to the app."""
