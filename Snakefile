@@ -1,0 +1,68 @@
+# faithfuse: from raw data to every table of arXiv 2512.05700 and arXiv 2609.29145.
+#
+#   snakemake --cores 2                                        the bundled sample
+#   snakemake --cores 2 --configfile config/replication.yaml   public human judgements
+#   snakemake --cores all --configfile config/paper.yaml       the paper's study, on a GPU
+#
+# This file only wires; what a stage does is in workflow/faithfuse, how it is called in rules/.
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config/config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/models.smk"
+include: "rules/datasets.smk"
+include: "rules/items.smk"
+include: "rules/respond.smk"
+include: "rules/judge.smk"
+include: "rules/parse.smk"
+include: "rules/metrics.smk"
+include: "rules/correlate.smk"
+include: "rules/fuse.smk"
+include: "rules/tables.smk"
+include: "rules/audit.smk"
+include: "rules/report.smk"
+
+
+localrules:
+    all,
+    fusion,
+    audit,
+    tables,
+    report,
+
+
+rule all:
+    default_target: True
+    input:
+        MANIFEST,
+        REPORT,
+    message:
+        "Done. Open {REPORT}; tables are in results/tables and results/audit."
+
+
+# Named targets
+
+
+rule fusion:
+    input:
+        FUSION_EVALUATIONS,
+
+
+rule audit:
+    input:
+        AUDIT_RESULTS,
+
+
+rule tables:
+    input:
+        TABLES,
+
+
+rule report:
+    input:
+        REPORT,

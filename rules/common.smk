@@ -1,0 +1,141 @@
+# Configuration, paths and the few functions that rules share. No rules here.
+import os
+import sys
+import yaml
+from pathlib import Path
+
+sys.path.insert(0, str(Path(workflow.basedir, "workflow")))
+
+from faithfuse.config import parse_config
+from faithfuse.errors import FaithfuseError
+from faithfuse.provenance.modules import stage_modules
+
+# An editable install does not survive Snakemake's copy of an environment, so jobs find the package here.
+os.environ["PYTHONPATH"] = str(Path(workflow.basedir, "workflow"))
+# Stages never reach for a hub; only the rule that fetches models may.
+for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"):
+    os.environ[name] = "1"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+os.environ["PYTHONHASHSEED"] = "0"
+
+try:
+    RUN = parse_config(config, "the configuration")
+except FaithfuseError as error:
+    sys.exit(f"faithfuse: error: {error}")
+
+DOMAINS = [str(domain) for domain in RUN.domains]
+
+
+wildcard_constraints:
+    domain="|".join(DOMAINS),
+
+
+def code(*modules):
+    """The source files a stage consists of, relative to the working folder where possible."""
+    return [os.path.relpath(path) for path in stage_modules(*modules)]
+
+
+def model_dir(key):
+    """The folder of a fetched model, marked complete by its `fetched.json`."""
+    return f"{RUN.models_dir}/{key}"
+
+
+def data_folder(source):
+    """The folder with items, responses and ratings of a configured source."""
+    return (
+        source.folder() if source.set == "folder" else f"results/datasets/{source.set}"
+    )
+
+
+DATA_FOLDERS = [data_folder(source) for source in RUN.data]
+STUDY_FILES = ["items.jsonl", "responses.jsonl", "ratings.jsonl"]
+
+
+def optional(condition, value):
+    """`value` when the run has that part, else nothing; for inputs and options a configuration may switch off."""
+    return value if condition else []
+
+
+def repeated(option, values):
+    """An option given once for each value, as the command line wants it."""
+    return [f"{option} {value}" for value in values]
+
+
+METRICS = expand("results/metrics/{domain}.csv", domain=DOMAINS)
+CORRELATIONS = expand("results/correlations/{domain}.csv", domain=DOMAINS)
+FUSION_EVALUATIONS = expand("results/fusion/{domain}/evaluation.csv", domain=DOMAINS)
+FUSED_SCORES = expand("results/scores/{domain}.csv", domain=DOMAINS)
+TABLES = expand("results/tables/table_{number}.csv", number=range(1, 6))
+AUDIT_NAMES = [
+    "states",
+    "baselines",
+    "ablations",
+    "coverage",
+    "transitions",
+    "support",
+    "mutations",
+    "mutations_extended",
+    "counts",
+]
+AUDIT_RESULTS = optional(
+    RUN.audit, expand("results/audit/{name}.csv", name=AUDIT_NAMES)
+)
+FIGURES = expand(
+    "results/figures/{name}.svg",
+    name=["correlation", "importances", "fusion", "audit_states"],
+)
+NOTEBOOK = "results/notebooks/disagreement.ipynb"
+REPORT = "results/report.html"
+MANIFEST = "results/manifest.sha256"
+FUSION_FOLDERS = [os.path.dirname(path) for path in FUSION_EVALUATIONS]
+# Everything that two runs reproduce byte for byte. What carries times or host facts (the HTML report, logs,
+# benchmarks) stays out.
+MANIFEST_FILES = [
+    *expand("results/items/{domain}/{name}", domain=DOMAINS, name=STUDY_FILES),
+    *optional(
+        RUN.llm.respond, expand("results/responses/{domain}.jsonl", domain=DOMAINS)
+    ),
+    *expand("results/verdicts/{domain}.jsonl", domain=DOMAINS),
+    *expand("results/likelihood/{domain}.jsonl", domain=DOMAINS),
+    *expand("results/graphs/{domain}.jsonl", domain=DOMAINS),
+    *METRICS,
+    *[f"{path}.meta.json" for path in METRICS],
+    *[f"{path}.unscored.csv" for path in METRICS],
+    *CORRELATIONS,
+    *FUSION_EVALUATIONS,
+    *expand(
+        "results/fusion/{domain}/{name}",
+        domain=DOMAINS,
+        name=[
+            "model.json",
+            "card.md",
+            "importances.csv",
+            "blind.csv",
+            "explanations.csv",
+        ],
+    ),
+    *FUSED_SCORES,
+    *TABLES,
+    *AUDIT_RESULTS,
+    *FIGURES,
+    NOTEBOOK,
+    "results/run.json",
+]
+RESPONSE_FILES = [
+    "results/items/{domain}/responses.jsonl",
+    *optional(RUN.llm.respond, ["results/responses/{domain}.jsonl"]),
+]
+
+
+def directory_files(folder):
+    """The files of a folder, sorted; an edit of any of them reruns what lists them."""
+    return sorted(str(path) for path in Path(folder).rglob("*") if path.is_file())
+
+
+def uses_gpu(key):
+    """Whether the registry places a model on a GPU."""
+    models = yaml.safe_load(Path("config/models.yaml").read_text(encoding="utf-8"))
+    return models.get(key, {}).get("device") == "cuda"
+
+
+GPUS = int(uses_gpu(RUN.llm.model))

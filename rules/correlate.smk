@@ -1,0 +1,28 @@
+# Correlate: every metric against human Likert and Bool.
+#   in:  metric table, ratings
+#   out: results/correlations/<domain>.csv
+
+
+rule correlate:
+    input:
+        metrics="results/metrics/{domain}.csv",
+        meta="results/metrics/{domain}.csv.meta.json",
+        ratings="results/items/{domain}/ratings.jsonl",
+        code=code("analysis.correlation", "analysis.commands"),
+    output:
+        correlations="results/correlations/{domain}.csv",
+    log:
+        "results/logs/correlate/{domain}.log",
+    conda:
+        "../envs/faithfuse.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    params:
+        resamples=RUN.correlation.resamples,
+        seed=RUN.correlation.seed,
+    message:
+        "Correlating {wildcards.domain} with people"
+    shell:
+        "python -m faithfuse correlate {input.metrics} {input.ratings} --resamples {params.resamples}"
+        " --seed {params.seed} --out {output.correlations} 2>&1 | tee {log}"

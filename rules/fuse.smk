@@ -1,0 +1,62 @@
+# Fuse: an Explainable Boosting Machine per domain on blind splits, and its scores of every response.
+#   in:  metric table, ratings
+#   out: results/fusion/<domain>/, results/scores/<domain>.csv
+
+
+rule fuse:
+    input:
+        metrics="results/metrics/{domain}.csv",
+        meta="results/metrics/{domain}.csv.meta.json",
+        ratings="results/items/{domain}/ratings.jsonl",
+        code=code("analysis.fusion", "analysis.commands"),
+    output:
+        model="results/fusion/{domain}/model.json",
+        card="results/fusion/{domain}/card.md",
+        importances="results/fusion/{domain}/importances.csv",
+        evaluation="results/fusion/{domain}/evaluation.csv",
+        blind="results/fusion/{domain}/blind.csv",
+        explanations="results/fusion/{domain}/explanations.csv",
+    log:
+        "results/logs/fuse/{domain}.log",
+    benchmark:
+        "results/benchmarks/rules/fuse_{domain}.tsv"
+    conda:
+        "../envs/faithfuse.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    params:
+        seeds=RUN.fusion.seeds,
+        blind_fraction=RUN.fusion.blind_fraction,
+        seed=RUN.fusion.seed,
+        out=subpath(output.model, parent=True),
+    message:
+        "Fusing the metrics of {wildcards.domain}"
+    shell:
+        "python -m faithfuse fuse {input.metrics} {input.ratings} --seeds {params.seeds}"
+        " --blind-fraction {params.blind_fraction} --seed {params.seed} --threads {threads}"
+        " --out {params.out} 2>&1 | tee {log}"
+
+
+rule score:
+    input:
+        metrics="results/metrics/{domain}.csv",
+        meta="results/metrics/{domain}.csv.meta.json",
+        model="results/fusion/{domain}/model.json",
+        code=code("analysis.model", "analysis.commands"),
+    output:
+        scores="results/scores/{domain}.csv",
+    log:
+        "results/logs/score/{domain}.log",
+    conda:
+        "../envs/faithfuse.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        model=subpath(input.model, parent=True),
+    message:
+        "Scoring {wildcards.domain} with the fused metric"
+    shell:
+        "python -m faithfuse score {input.metrics} --model {params.model} --out {output.scores} 2>&1 | tee {log}"

@@ -1,0 +1,39 @@
+# Judge: LLM Confidence and Likert (and the likelihood extension) of every response.
+#   in:  items, recorded and generated responses, prompts, the model
+#   out: results/verdicts/<domain>.jsonl, results/likelihood/<domain>.jsonl
+
+
+rule judge:
+    input:
+        items="results/items/{domain}/items.jsonl",
+        responses=RESPONSE_FILES,
+        model=f"{model_dir(RUN.llm.model)}/fetched.json",
+        registry="config/models.yaml",
+        prompts=directory_files("config/prompts"),
+        code=code("llm.judge", "llm.likelihood", "llm.commands"),
+    output:
+        verdicts="results/verdicts/{domain}.jsonl",
+        likelihood="results/likelihood/{domain}.jsonl",
+    log:
+        "results/logs/judge/{domain}.log",
+    benchmark:
+        "results/benchmarks/rules/judge_{domain}.tsv"
+    conda:
+        "../envs/faithfuse.yaml"
+    threads: RUN.llm.threads
+    resources:
+        mem_mb=3000,
+        runtime=240,
+        gpu=GPUS,
+    params:
+        model=RUN.llm.model,
+        models_dir=RUN.models_dir,
+        prompt_set=RUN.llm.prompt_set,
+        cache=RUN.cache_dir,
+    message:
+        "Judging {wildcards.domain} with {params.model}"
+    shell:
+        "python -m faithfuse judge {input.items} {input.responses} --model {params.model}"
+        " --models {input.registry} --models-dir {params.models_dir} --prompts config/prompts"
+        " --prompt-set {params.prompt_set} --cache {params.cache} --threads {threads}"
+        " --likelihood-out {output.likelihood} --out {output.verdicts} 2>&1 | tee {log}"

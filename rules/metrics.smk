@@ -1,0 +1,37 @@
+# Metrics: one table per domain, one column per metric.
+#   in:  items, responses, verdicts, likelihoods, graphs, the encoder of BERTScore
+#   out: results/metrics/<domain>.csv with .meta.json and .unscored.csv beside it
+
+
+rule metrics:
+    input:
+        items="results/items/{domain}/items.jsonl",
+        responses=RESPONSE_FILES,
+        verdicts="results/verdicts/{domain}.jsonl",
+        likelihood="results/likelihood/{domain}.jsonl",
+        graphs="results/graphs/{domain}.jsonl",
+        encoder=f"{model_dir(RUN.embedding.model)}/fetched.json",
+        code=code("metrics.table", "metrics.commands"),
+    output:
+        metrics="results/metrics/{domain}.csv",
+        meta="results/metrics/{domain}.csv.meta.json",
+        unscored="results/metrics/{domain}.csv.unscored.csv",
+    log:
+        "results/logs/metrics/{domain}.log",
+    benchmark:
+        "results/benchmarks/rules/metrics_{domain}.tsv"
+    conda:
+        "../envs/faithfuse.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    params:
+        encoder=model_dir(RUN.embedding.model),
+        layers=RUN.embedding.layers,
+    message:
+        "Scoring {wildcards.domain}"
+    shell:
+        "python -m faithfuse metrics {input.items} {input.responses} --verdicts {input.verdicts}"
+        " --scores {input.likelihood} --graphs {input.graphs} --bertscore-model {params.encoder}"
+        " --bertscore-layers {params.layers} --threads {threads} --out {output.metrics} 2>&1 | tee {log}"

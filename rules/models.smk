@@ -1,0 +1,26 @@
+# Models.
+#   in:  config/models.yaml
+#   out: .models/<key>/ and its marker fetched.json
+# The only rule that may use the network.
+
+
+rule fetch_model:
+    input:
+        registry="config/models.yaml",
+        code=code("llm.registry"),
+    output:
+        marker=f"{RUN.models_dir}/{{model}}/fetched.json",
+    log:
+        "results/logs/fetch_model/{model}.log",
+    conda:
+        "../envs/faithfuse.yaml"
+    resources:
+        mem_mb=3000,
+        runtime=60,
+    params:
+        models_dir=RUN.models_dir,
+    message:
+        "Obtaining model {wildcards.model}"
+    shell:
+        "HF_HUB_OFFLINE=0 TRANSFORMERS_OFFLINE=0 python -m faithfuse models fetch {wildcards.model}"
+        " --models {input.registry} --models-dir {params.models_dir} 2>&1 | tee {log}"

@@ -1,0 +1,35 @@
+# Parse: an AMR graph of every distinct sentence that a graph metric needs.
+#   in:  items, responses, the parser
+#   out: results/graphs/<domain>.jsonl
+
+
+rule parse:
+    input:
+        items="results/items/{domain}/items.jsonl",
+        responses=RESPONSE_FILES,
+        model=optional(RUN.parser != "rules", f"{model_dir(RUN.parser)}/fetched.json"),
+        registry="config/models.yaml",
+        code=code("amr.parse", "amr.sentences", "amr.commands"),
+    output:
+        graphs="results/graphs/{domain}.jsonl",
+    log:
+        "results/logs/parse/{domain}.log",
+    benchmark:
+        "results/benchmarks/rules/parse_{domain}.tsv"
+    conda:
+        "../envs/faithfuse.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=240,
+        gpu=GPUS,
+    params:
+        parser=RUN.parser,
+        models_dir=RUN.models_dir,
+        cache=RUN.cache_dir,
+    message:
+        "Parsing {wildcards.domain} with {params.parser}"
+    shell:
+        "python -m faithfuse parse {input.items} {input.responses} --parser {params.parser}"
+        " --models {input.registry} --models-dir {params.models_dir} --cache {params.cache}"
+        " --threads {threads} --out {output.graphs} 2>&1 | tee {log}"

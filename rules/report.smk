@@ -1,0 +1,130 @@
+# Report: figures, the notebook, the HTML report and the manifest.
+#   in:  tables, correlations, fusion, audit
+#   out: results/figures/*.svg, results/notebooks/*.ipynb, results/report.html, results/manifest.sha256
+# The manifest covers what two runs reproduce byte for byte; the HTML report carries a date and stays outside.
+
+
+rule describe_run:
+    input:
+        registry="config/models.yaml",
+        lock="envs/lock.txt",
+        code=code("provenance.run"),
+    output:
+        description="results/run.json",
+    log:
+        "results/logs/describe_run.log",
+    conda:
+        "../envs/faithfuse.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        configuration=RUN.model_dump_json(),
+    message:
+        "Describing the run"
+    shell:
+        "python -m faithfuse manifest describe --configuration {params.configuration:q} --models {input.registry}"
+        " --lock {input.lock} --out {output.description} 2>&1 | tee {log}"
+
+
+rule make_figures:
+    input:
+        correlations=CORRELATIONS,
+        fusion=FUSION_EVALUATIONS,
+        importances=expand("results/fusion/{domain}/importances.csv", domain=DOMAINS),
+        audit=AUDIT_RESULTS,
+        reference="config/reference/paper_tables.csv",
+        code=code("report.figures", "report.commands"),
+    output:
+        figures=FIGURES,
+    log:
+        "results/logs/figures.log",
+    conda:
+        "../envs/faithfuse.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        correlations=repeated("--correlations", CORRELATIONS),
+        fusion=repeated("--fusion", FUSION_FOLDERS),
+        out=subpath(output.figures[0], parent=True),
+    message:
+        "Drawing figures"
+    shell:
+        "python -m faithfuse figures {params.correlations} {params.fusion} --audit results/audit"
+        " --out {params.out} 2>&1 | tee {log}"
+
+
+rule run_notebook:
+    input:
+        notebook="notebooks/disagreement.ipynb",
+        study=expand("results/items/{domain}/{name}", domain=DOMAINS, name=STUDY_FILES),
+        metrics=METRICS,
+        correlations=CORRELATIONS,
+        blind=expand("results/fusion/{domain}/blind.csv", domain=DOMAINS),
+        description="results/run.json",
+        code=code("report.notebook"),
+    output:
+        notebook=NOTEBOOK,
+    log:
+        "results/logs/notebook.log",
+    conda:
+        "../envs/faithfuse.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    message:
+        "Running the notebook"
+    shell:
+        "python -m faithfuse notebook {input.notebook} --results results --out {output.notebook} 2>&1 | tee {log}"
+
+
+rule make_report:
+    input:
+        tables=TABLES,
+        figures=FIGURES,
+        correlations=CORRELATIONS,
+        fusion=FUSION_EVALUATIONS,
+        audit=AUDIT_RESULTS,
+        meta=[f"{path}.meta.json" for path in METRICS],
+        description="results/run.json",
+        code=code("report.html", "report.commands"),
+        templates=directory_files("workflow/faithfuse/report/templates"),
+    output:
+        report=REPORT,
+    log:
+        "results/logs/report.log",
+    conda:
+        "../envs/faithfuse.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        correlations=repeated("--correlations", CORRELATIONS),
+        fusion=repeated("--fusion", FUSION_FOLDERS),
+        meta=repeated("--meta", [f"{path}.meta.json" for path in METRICS]),
+    message:
+        "Writing the report"
+    shell:
+        "python -m faithfuse report --tables results/tables --figures results/figures {params.correlations}"
+        " {params.fusion} --audit results/audit {params.meta} --run {input.description}"
+        " --out {output.report} 2>&1 | tee {log}"
+
+
+rule write_manifest:
+    input:
+        results=MANIFEST_FILES,
+        code=code("provenance.manifest", "provenance.commands"),
+    output:
+        manifest=MANIFEST,
+    log:
+        "results/logs/manifest.log",
+    conda:
+        "../envs/faithfuse.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    message:
+        "Writing the manifest"
+    shell:
+        "python -m faithfuse manifest write {input.results} --out {output.manifest} 2>&1 | tee {log}"

@@ -1,0 +1,38 @@
+# Respond: greedy answers and summaries of the configured model.
+#   in:  items, prompts, the model
+#   out: results/responses/<domain>.jsonl
+
+
+rule respond:
+    input:
+        items="results/items/{domain}/items.jsonl",
+        model=f"{model_dir(RUN.llm.model)}/fetched.json",
+        registry="config/models.yaml",
+        prompts=directory_files("config/prompts"),
+        code=code("llm.generate", "llm.commands"),
+    output:
+        responses="results/responses/{domain}.jsonl",
+    log:
+        "results/logs/respond/{domain}.log",
+    benchmark:
+        "results/benchmarks/rules/respond_{domain}.tsv"
+    conda:
+        "../envs/faithfuse.yaml"
+    threads: RUN.llm.threads
+    resources:
+        mem_mb=3000,
+        runtime=240,
+        gpu=GPUS,
+    params:
+        model=RUN.llm.model,
+        models_dir=RUN.models_dir,
+        prompt_set=RUN.llm.prompt_set,
+        max_new_tokens=RUN.llm.max_new_tokens,
+        cache=RUN.cache_dir,
+    message:
+        "Answering {wildcards.domain} with {params.model}"
+    shell:
+        "python -m faithfuse respond {input.items} --model {params.model} --models {input.registry}"
+        " --models-dir {params.models_dir} --prompts config/prompts --prompt-set {params.prompt_set}"
+        " --max-new-tokens {params.max_new_tokens} --cache {params.cache} --threads {threads}"
+        " --out {output.responses} 2>&1 | tee {log}"

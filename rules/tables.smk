@@ -1,0 +1,30 @@
+# Tables: I-V of arXiv 2512.05700 beside the published values.
+#   in:  correlations, fusion, config/reference/paper_tables.csv
+#   out: results/tables/table_1.csv … table_5.csv
+
+
+rule make_tables:
+    input:
+        correlations=CORRELATIONS,
+        fusion=FUSION_EVALUATIONS,
+        reference="config/reference/paper_tables.csv",
+        code=code("analysis.tables", "analysis.commands"),
+    output:
+        tables=TABLES,
+    log:
+        "results/logs/tables.log",
+    conda:
+        "../envs/faithfuse.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        correlations=repeated("--correlations", CORRELATIONS),
+        fusion=repeated("--fusion", FUSION_FOLDERS),
+        note=RUN.note,
+        out=subpath(output.tables[0], parent=True),
+    message:
+        "Writing Tables I-V"
+    shell:
+        "python -m faithfuse tables {params.correlations} {params.fusion}"
+        " --reference {input.reference} --note {params.note:q} --out {params.out} 2>&1 | tee {log}"

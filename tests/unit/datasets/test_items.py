@@ -1,0 +1,104 @@
+"""Items, responses and ratings are checked against each other before anything is made from them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from faithfuse.cli import app
+from faithfuse.datasets.items import gather
+from faithfuse.errors import InputError
+from faithfuse.records import Domain
+
+
+def item(key, **change):
+    value = {
+        "item_id": key,
+        "domain": "short_form_qa",
+        "source_set": "test",
+        "question": "Who?",
+        "references": {"short": ["Ada"]},
+        "group": key,
+    }
+    return value | change
+
+
+def response(key, system="a", **change):
+    return {"item_id": key, "system": system, "text": "Ada"} | change
+
+
+def rating(key, system="a", **change):
+    return {"item_id": key, "system": system, "annotator": "x", "likert": 4} | change
+
+
+@pytest.fixture
+def folder(tmp_path):
+    def make(items, responses=(), ratings=(), name="data"):
+        target = tmp_path / name
+        target.mkdir()
+        for file, values in (("items", items), ("responses", responses), ("ratings", ratings)):
+            (target / f"{file}.jsonl").write_text("".join(json.dumps(value) + "\n" for value in values))
+        return target
+
+    return make
+
+
+def test_one_domain_is_kept_with_its_responses_and_ratings(folder):
+    long = item("l", domain="long_form_qa", references={"long": ["Ada Lovelace."]})
+    data = folder([item("s"), long], [response("s"), response("l")], [rating("s"), rating("l")])
+    study = gather([data], Domain.LONG_FORM_QA)
+    assert [record.item_id for records in study for record in records] == ["l", "l", "l"]
+
+
+@pytest.mark.parametrize(
+    ("responses", "ratings", "said"),
+    [
+        ([response("z")], [], "answers an item that does not exist"),
+        ([response("s")], [rating("s", system="b")], "rates a response that does not exist"),
+        (
+            [response("s", points=["one"])],
+            [rating("s", point=1)],
+            "rates point 1, but the response has 1 points",
+        ),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(folder, responses, ratings, said):
+    with pytest.raises(InputError, match=said):
+        gather([folder([item("s")], responses, ratings)], Domain.SHORT_FORM_QA)
+
+
+def test_an_item_without_references_is_refused(folder):
+    with pytest.raises(InputError, match="no reference"):
+        gather([folder([item("s", references={})])], Domain.SHORT_FORM_QA)
+
+
+def test_two_folders_may_not_share_an_id(folder):
+    with pytest.raises(InputError, match="is also in"):
+        gather([folder([item("s")], name="one"), folder([item("s")], name="two")], Domain.SHORT_FORM_QA)
+
+
+def test_a_domain_without_items_is_refused(folder):
+    with pytest.raises(InputError, match="no summarisation item"):
+        gather([folder([item("s")])], Domain.SUMMARISATION)
+
+
+def test_a_draw_is_seeded_and_keeps_what_belongs_to_the_items(folder):
+    keys = [f"s{n:02}" for n in range(30)]
+    data = folder([item(key) for key in keys], [response(key) for key in keys], [rating(key) for key in keys])
+    one, same, other = (gather([data], Domain.SHORT_FORM_QA, limit=10, seed=seed) for seed in (1, 1, 2))
+    assert one == same
+    assert one.items != other.items
+    assert [r.item_id for r in one.responses] == [i.item_id for i in one.items] == [r.item_id for r in one.ratings]
+
+
+def test_a_failed_check_leaves_earlier_results(folder, tmp_path):
+    out = tmp_path / "out"
+    good = folder([item("s")], [response("s")], name="good")
+    bad = folder([item("s")], [response("t")], name="bad")
+    arguments = ["--domain", "short_form_qa", "--out", str(out)]
+    assert CliRunner().invoke(app, ["items", str(good), *arguments]).exit_code == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert isinstance(CliRunner().invoke(app, ["items", str(bad), *arguments]).exception, InputError)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
