@@ -1,1 +1,1 @@
-"""Sentences to AMR graphs, and graphs to SMATCH scores."""
+"""Abstract Meaning Representation: sentences to graphs, and graphs compared by Smatch (arXiv 2512.05700, IV-B)."""
