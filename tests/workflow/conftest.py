@@ -1,0 +1,86 @@
+"""Running the workflow in a copy of the repository."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+# A handful of items: enough for every stage to have something to do.
+SMALL = {
+    "name": "small",
+    "limit": 8,
+    "llm": {"max_new_tokens": 24},
+    "correlation": {"resamples": 200},
+    "fusion": {"seeds": 2},
+}
+
+
+@dataclass
+class Clone:
+    """A copy of the repository's files in which the workflow can be run."""
+
+    folder: Path
+    models_dir: Path
+
+    def snakemake(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake on the small configuration and return what it said (standard error in `stdout`)."""
+        bin_folder = Path(sys.executable).parent
+        variables = {
+            **{key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "SNAKEMAKE_PROFILE")},
+            "PATH": f"{bin_folder}:{os.environ['PATH']}",
+            **environment,
+        }
+        return subprocess.run(
+            ["snakemake", "--cores", "2", "--configfile", "config/small.yaml", *arguments],
+            cwd=self.folder,
+            env=variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=1200,
+        )
+
+    def result(self, name: str) -> Path:
+        """A file below `results/`."""
+        return self.folder / "results" / name
+
+
+def tracked_files(repository: Path) -> list[str]:
+    """What a clone would hold: files known to git or new and not ignored; all files where there is no git."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], cwd=repository, capture_output=True
+    )
+    names = [name for name in listed.stdout.decode().split("\0") if name]
+    return [name for name in names if (repository / name).is_file()]
+
+
+@pytest.fixture(scope="session")
+def make_clone(repository, models_dir, tmp_path_factory):
+    """Make a copy of the repository with the small configuration."""
+
+    def make(name: str) -> Clone:
+        folder = tmp_path_factory.mktemp(name)
+        for file in tracked_files(repository):
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(repository / file, folder / file)
+        small = SMALL | {"models_dir": str(models_dir)}
+        (folder / "config" / "small.yaml").write_text(yaml.safe_dump(small))
+        return Clone(folder, models_dir)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def finished(make_clone) -> Clone:
+    """A clone in which the whole workflow has run once. Tests read it and leave its results as they are."""
+    clone = make_clone("finished")
+    done = clone.snakemake()
+    assert done.returncode == 0, done.stdout[-6000:]
+    return clone
