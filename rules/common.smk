@@ -1,4 +1,7 @@
 # Configuration, paths and the few functions that rules share. No rules here.
+#
+# Outputs are marked `update`: Snakemake then keeps the previous file while a job runs and puts it back when the job
+# fails, so a mistake in the input never costs an earlier result.
 import os
 import sys
 import yaml

@@ -10,7 +10,7 @@ rule correlate:
         ratings="results/items/{domain}/ratings.jsonl",
         code=code("analysis.correlation", "analysis.commands"),
     output:
-        correlations="results/correlations/{domain}.csv",
+        correlations=update("results/correlations/{domain}.csv"),
     log:
         "results/logs/correlate/{domain}.log",
     conda:

@@ -10,12 +10,12 @@ rule fuse:
         ratings="results/items/{domain}/ratings.jsonl",
         code=code("analysis.fusion", "analysis.commands"),
     output:
-        model="results/fusion/{domain}/model.json",
-        card="results/fusion/{domain}/card.md",
-        importances="results/fusion/{domain}/importances.csv",
-        evaluation="results/fusion/{domain}/evaluation.csv",
-        blind="results/fusion/{domain}/blind.csv",
-        explanations="results/fusion/{domain}/explanations.csv",
+        model=update("results/fusion/{domain}/model.json"),
+        card=update("results/fusion/{domain}/card.md"),
+        importances=update("results/fusion/{domain}/importances.csv"),
+        evaluation=update("results/fusion/{domain}/evaluation.csv"),
+        blind=update("results/fusion/{domain}/blind.csv"),
+        explanations=update("results/fusion/{domain}/explanations.csv"),
     log:
         "results/logs/fuse/{domain}.log",
     benchmark:
@@ -46,7 +46,7 @@ rule score:
         model="results/fusion/{domain}/model.json",
         code=code("analysis.model", "analysis.commands"),
     output:
-        scores="results/scores/{domain}.csv",
+        scores=update("results/scores/{domain}.csv"),
     log:
         "results/logs/score/{domain}.log",
     conda:

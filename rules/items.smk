@@ -8,9 +8,9 @@ rule items:
         data=expand("{folder}/{name}", folder=DATA_FOLDERS, name=STUDY_FILES),
         code=code("datasets.items"),
     output:
-        items="results/items/{domain}/items.jsonl",
-        responses="results/items/{domain}/responses.jsonl",
-        ratings="results/items/{domain}/ratings.jsonl",
+        items=update("results/items/{domain}/items.jsonl"),
+        responses=update("results/items/{domain}/responses.jsonl"),
+        ratings=update("results/items/{domain}/ratings.jsonl"),
     log:
         "results/logs/items/{domain}.log",
     conda:

@@ -12,8 +12,8 @@ rule judge:
         prompts=directory_files("config/prompts"),
         code=code("llm.judge", "llm.likelihood", "llm.commands"),
     output:
-        verdicts="results/verdicts/{domain}.jsonl",
-        likelihood="results/likelihood/{domain}.jsonl",
+        verdicts=update("results/verdicts/{domain}.jsonl"),
+        likelihood=update("results/likelihood/{domain}.jsonl"),
     log:
         "results/logs/judge/{domain}.log",
     benchmark:

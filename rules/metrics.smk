@@ -13,9 +13,9 @@ rule metrics:
         encoder=f"{model_dir(RUN.embedding.model)}/fetched.json",
         code=code("metrics.table", "metrics.commands"),
     output:
-        metrics="results/metrics/{domain}.csv",
-        meta="results/metrics/{domain}.csv.meta.json",
-        unscored="results/metrics/{domain}.csv.unscored.csv",
+        metrics=update("results/metrics/{domain}.csv"),
+        meta=update("results/metrics/{domain}.csv.meta.json"),
+        unscored=update("results/metrics/{domain}.csv.unscored.csv"),
     log:
         "results/logs/metrics/{domain}.log",
     benchmark:

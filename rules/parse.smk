@@ -11,7 +11,7 @@ rule parse:
         registry="config/models.yaml",
         code=code("amr.parse", "amr.sentences", "amr.commands"),
     output:
-        graphs="results/graphs/{domain}.jsonl",
+        graphs=update("results/graphs/{domain}.jsonl"),
     log:
         "results/logs/parse/{domain}.log",
     benchmark:

@@ -10,7 +10,7 @@ rule describe_run:
         lock="envs/lock.txt",
         code=code("provenance.run"),
     output:
-        description="results/run.json",
+        description=update("results/run.json"),
     log:
         "results/logs/describe_run.log",
     conda:
@@ -36,7 +36,7 @@ rule make_figures:
         reference="config/reference/paper_tables.csv",
         code=code("report.figures", "report.commands"),
     output:
-        figures=FIGURES,
+        figures=update(FIGURES),
     log:
         "results/logs/figures.log",
     conda:
@@ -65,7 +65,7 @@ rule run_notebook:
         description="results/run.json",
         code=code("report.notebook"),
     output:
-        notebook=NOTEBOOK,
+        notebook=update(NOTEBOOK),
     log:
         "results/logs/notebook.log",
     conda:
@@ -91,7 +91,7 @@ rule make_report:
         code=code("report.html", "report.commands"),
         templates=directory_files("workflow/faithfuse/report/templates"),
     output:
-        report=REPORT,
+        report=update(REPORT),
     log:
         "results/logs/report.log",
     conda:
@@ -116,7 +116,7 @@ rule write_manifest:
         results=MANIFEST_FILES,
         code=code("provenance.manifest", "provenance.commands"),
     output:
-        manifest=MANIFEST,
+        manifest=update(MANIFEST),
     log:
         "results/logs/manifest.log",
     conda:

@@ -11,7 +11,7 @@ rule respond:
         prompts=directory_files("config/prompts"),
         code=code("llm.generate", "llm.commands"),
     output:
-        responses="results/responses/{domain}.jsonl",
+        responses=update("results/responses/{domain}.jsonl"),
     log:
         "results/logs/respond/{domain}.log",
     benchmark:
