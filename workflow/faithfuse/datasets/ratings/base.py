@@ -1,0 +1,329 @@
+"""What every importer of human judgements shares: its description, what it counts, and how it is written out.
+
+An importer reads the original files of one set and yields `Item`, `Response` and `Rating` records as it goes.
+Whatever it leaves out it counts with the reason and the place. `write` sorts the stream into the three record
+files and the card, holding only the keys in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from faithfuse.datasets.select import select
+from faithfuse.datasets.streams import file_digest
+from faithfuse.errors import InputError
+from faithfuse.records import Domain, Item, Rating, Record, Response, atomic_write, describe, dump_line
+
+_EXAMPLES = 5
+
+YES, NO = 5.0, 1.0
+"""A yes/no label on the Likert scale."""
+
+
+@dataclass
+class Source:
+    """The original files of one import, and what was found wrong with them.
+
+    Args:
+        root: the folder with the set's files, or a folder that holds it under its usual name.
+        repair: whether damage that the set's module documents may be mended.
+    """
+
+    root: Path
+    repair: bool = False
+    home: str = ""
+    files: list[Path] = field(default_factory=list)
+    dropped: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    dropped_count: Counter[tuple[str, str]] = field(default_factory=Counter)
+    noted: Counter[str] = field(default_factory=Counter)
+
+    def find(self, name: str, *elsewhere: str) -> Path | None:
+        """The file `name` of the set, or None; what is found is listed in the card.
+
+        It is looked for in `root`, in the set's usual folder below `root` and in `elsewhere` (relative to root).
+        """
+        for place in (name, f"{self.home}/{name}", *elsewhere):
+            path = self.root / place
+            if path.is_file():
+                if path not in self.files:
+                    self.files.append(path)
+                return path
+        return None
+
+    def require(self, name: str) -> Path:
+        """The file `name` of the set.
+
+        Raises:
+            InputError: it is not there.
+        """
+        path = self.find(name)
+        if path is None:
+            raise InputError(
+                f"has no {name}",
+                path=self.root,
+                fix=f"Point --root at the folder that holds {name}; docs/data.md says where to get it.",
+            )
+        return path
+
+    def drop(self, what: str, reason: str, path: Path, line: int | str) -> None:
+        """Count something that is left out; the card shows the first few places."""
+        self.dropped_count[what, reason] += 1
+        places, place = self.dropped.setdefault((what, reason), []), f"{path.name}:{line}"
+        if len(places) < _EXAMPLES and place not in places:
+            places.append(place)
+
+    def note(self, what: str, count: int = 1) -> None:
+        """Count something that is kept, but that a user should know of."""
+        self.noted[what] += count
+
+
+@dataclass(frozen=True)
+class Importer:
+    """One public set of human judgements.
+
+    Attributes:
+        name: its name on the command line and in the records' `source_set`.
+        title: its name in print.
+        domain: the domain of its items.
+        home: its usual folder below a data folder.
+        url, licence, citation: where it is from and on which terms.
+        scale: how its labels become Likert values, in words.
+        read: the records in any order; drops and notes go to the source.
+        stratum: what a limited draw keeps in proportion.
+        evaluation_only: its authors ask that nothing be trained on it.
+        reads: what it needs, in words.
+    """
+
+    name: str
+    title: str
+    domain: Domain
+    home: str
+    url: str
+    licence: str
+    citation: str
+    scale: str
+    read: Callable[[Source], Iterator[Record]]
+    stratum: Callable[[Item], str] = lambda item: ""
+    evaluation_only: bool = False
+    reads: str = ""
+
+
+def build(kind: type[Record], path: Path, line: int | str, **fields: Any) -> Any:
+    """Make a record, or name the place in the original file that gave no valid one.
+
+    Raises:
+        InputError: the fields do not make a valid record.
+    """
+    try:
+        return kind(**fields)
+    except ValidationError as error:
+        raise InputError(
+            f"gives no valid {kind.__name__}: {describe(error)}",
+            path=path,
+            line=line if isinstance(line, int) else None,
+            record=None if isinstance(line, int) else line,
+            fix="Get the original file again; if it is the original, please report this.",
+        ) from None
+
+
+def response(path: Path, line: int, item_id: str, system: str, text: Any, **fields: Any) -> Response:
+    """A recorded response; a null or blank text stays null with that reason.
+
+    Raises:
+        InputError: the text is neither a string nor null.
+    """
+    if text is not None and not isinstance(text, str):
+        raise InputError(
+            f"the answer of {system} is {text!r:.40}, not a text",
+            path=path,
+            line=line,
+            fix="Get the original file again.",
+        )
+    reason = None
+    if text is None or not text.strip():
+        reason = "no answer in the original file" if text is None else "the answer is blank in the original file"
+        text = None
+        fields = {}
+    return build(Response, path, line, item_id=item_id, system=system, text=text, reason=reason, **fields)
+
+
+def question_group(question: str) -> str:
+    """The leakage key of a question that stands alone: the same words give the same group in every set."""
+    words = " ".join(question.casefold().split()).rstrip("?. ")
+    return "question:" + hashlib.sha256(words.encode()).hexdigest()[:16]
+
+
+class _Spool:
+    """Lines in a temporary file and their keys in memory, to be written in the order of the keys."""
+
+    def __init__(self, kind: type[Record]) -> None:
+        self.kind = kind
+        self.stream = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the import
+        self.index: dict[tuple, tuple[int, int]] = {}
+
+    def add(self, record: Record) -> None:
+        key = record.sort_key()
+        if key in self.index:
+            raise InputError(
+                f"the set gives two {self.kind.__name__} records with one key",
+                record=" ".join(str(part) for part in key),
+                fix="Check the original files for a record that is there twice.",
+            )
+        line = (dump_line(record) + "\n").encode()
+        self.index[key] = (self.stream.seek(0, 2), len(line))
+        self.stream.write(line)
+
+    def write(self, path: Path, keep: set[str]) -> None:
+        with atomic_write(path, "wb") as target:
+            for key in sorted(self.index):
+                if key[0] in keep:
+                    offset, size = self.index[key]
+                    self.stream.seek(offset)
+                    target.write(self.stream.read(size))
+
+
+def write(
+    importer: Importer,
+    root: Path,
+    out: Path,
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    systems: Sequence[str] | None = None,
+    repair: bool = False,
+) -> dict[str, Any]:
+    """Import a set: write `items.jsonl`, `responses.jsonl`, `ratings.jsonl` and `card.json` to `out`.
+
+    With `limit`, that many items are drawn (seeded, in proportion to the importer's strata), with all their
+    responses and ratings. With `systems`, only their responses are kept; an item none of them answered is then
+    left out and counted. The same files and options give the same bytes.
+
+    Returns:
+        The card.
+
+    Raises:
+        InputError: a file is missing or broken, or a system is unknown; nothing in `out` has changed then.
+    """
+    if not root.is_dir():
+        raise InputError("is no folder", path=root, fix="Point --root at the folder with the original files.")
+    source = Source(root=root, repair=repair, home=importer.home)
+    spools: dict[type[Record], _Spool] = {kind: _Spool(kind) for kind in (Item, Response, Rating)}
+    strata: dict[str, str] = {}
+    seen: set[str] = set()
+    for record in importer.read(source):
+        if not isinstance(record, Item):
+            seen.add(record.system)
+            if systems and record.system not in systems:
+                continue
+        spools[type(record)].add(record)
+        if isinstance(record, Item):
+            strata[record.item_id] = importer.stratum(record)
+    _check_keys(spools, strata)
+    if systems:
+        _check_systems(systems, seen, root)
+        answered = {key[0] for key in spools[Response].index}
+        for item_id in sorted(set(strata) - answered):
+            source.drop("item", "no response of the systems asked for", root, item_id)
+            del strata[item_id]
+
+    keep = set(strata) if limit is None else select(strata, limit, seed)
+    card = _card(importer, source, spools, keep, len(strata), limit, seed, systems)
+    out.mkdir(parents=True, exist_ok=True)
+    for kind, name in ((Item, "items.jsonl"), (Response, "responses.jsonl"), (Rating, "ratings.jsonl")):
+        spools[kind].write(out / name, keep)
+    with atomic_write(out / "card.json") as stream:
+        json.dump(card, stream, ensure_ascii=False, indent=2, allow_nan=False)
+        stream.write("\n")
+    return card
+
+
+def _counts(spools: dict[type[Record], _Spool], keep: set[str]) -> dict[str, int]:
+    counts = dict.fromkeys(("items", "responses", "responses_without_text", "rated_responses", "ratings"), 0)
+    counts |= {"abstentions": 0, "raters": 0, "systems": 0}
+    rated: set[tuple[str, str]] = set()
+    systems: set[str] = set()
+    raters: set[str] = set()
+    for kind, spool in spools.items():
+        spool.stream.seek(0)
+        for raw in spool.stream:
+            fields = json.loads(raw)
+            if fields["item_id"] not in keep:
+                continue
+            if kind is Item:
+                counts["items"] += 1
+            elif kind is Response:
+                counts["responses"] += 1
+                counts["responses_without_text"] += fields["text"] is None
+                systems.add(fields["system"])
+            else:
+                counts["ratings"] += 1
+                counts["abstentions"] += fields["likert"] is None
+                raters.add(fields["annotator"])
+                if fields["likert"] is not None:
+                    rated.add((fields["item_id"], fields["system"]))
+    return counts | {"rated_responses": len(rated), "raters": len(raters), "systems": len(systems)}
+
+
+def _card(
+    importer: Importer,
+    source: Source,
+    spools: dict[type[Record], _Spool],
+    keep: set[str],
+    available: int,
+    limit: int | None,
+    seed: int,
+    systems: Sequence[str] | None,
+) -> dict[str, Any]:
+    """What the import did, for people and programs."""
+    return {
+        "set": importer.name,
+        "title": importer.title,
+        "domain": str(importer.domain),
+        "counts": _counts(spools, keep),
+        "selection": {"items": limit, "of": available, "seed": seed} if limit is not None else None,
+        "systems": sorted(systems) if systems else None,
+        "dropped": [
+            {"what": what, "reason": reason, "count": source.dropped_count[what, reason], "first": places}
+            for (what, reason), places in sorted(source.dropped.items())
+        ],
+        "notes": [{"what": what, "count": source.noted[what]} for what in sorted(source.noted)],
+        "scale": importer.scale,
+        "licence": importer.licence,
+        "citation": importer.citation,
+        "url": importer.url,
+        "evaluation_only": importer.evaluation_only,
+        "repaired": source.repair,
+        "files": [
+            {"name": path.name, "bytes": path.stat().st_size, "sha256": file_digest(path)}
+            for path in sorted(source.files, key=lambda path: (path.name, str(path)))
+        ],
+    }
+
+
+def _check_keys(spools: dict[type[Record], _Spool], items: dict[str, str]) -> None:
+    """Every response has its item, every rating its response."""
+    for key in spools[Response].index:
+        if key[0] not in items:
+            raise InputError("a response has no item", record=key[0], fix="Please report this set.")
+    for key in spools[Rating].index:
+        if key[:2] not in spools[Response].index:
+            raise InputError("a rating has no response", record=" ".join(key[:2]), fix="Please report this set.")
+
+
+def _check_systems(asked: Sequence[str], seen: set[str], root: Path) -> None:
+    unknown = sorted(set(asked) - seen)
+    if unknown:
+        raise InputError(
+            f"has no responses of {', '.join(unknown)}",
+            path=root,
+            fix=f"Choose from {', '.join(sorted(seen))}.",
+        )
