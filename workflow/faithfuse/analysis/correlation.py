@@ -1,0 +1,505 @@
+"""Correlations with people, with intervals from a bootstrap over groups.
+
+Responses to one question or about one dialogue are not independent, so the bootstrap draws whole groups. A draw of
+groups is a row of multinomial weights; every coefficient is then a function of weighted sums, and thousands of
+draws are a few matrix products:
+
+* Pearson's r needs six sums per metric, added up per group beforehand.
+* Spearman's rho is Pearson's r on weighted mid-ranks, from cumulative weights in sorted order.
+* Kendall's tau-b and AUROC are quadratic forms of the weights over a groups × groups matrix of pair signs.
+
+With all weights one they are the usual coefficients (the tests hold them to SciPy's and scikit-learn's).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from faithfuse.analysis.ratings import Joined
+
+PEARSON, SPEARMAN, KENDALL, AUROC = "pearson", "spearman", "kendall", "auroc"
+COEFFICIENTS = (PEARSON, SPEARMAN, KENDALL)
+LIKERT, BOOL = "likert", "bool"
+
+MIN_PAIRS = 3
+MIN_GROUPS = 5
+LEVEL = 0.95
+# A resample in which a metric is constant has no coefficient. Up to this share of them is tolerated.
+MAX_UNDEFINED = 0.1
+HUMAN_CEILING = "Human (leave one rater out)"
+HUMAN_CLASS = "human"
+
+CORRELATION_COLUMNS = (
+    "domain",
+    "metric",
+    "metric_class",
+    "extension",
+    "human",
+    "coefficient",
+    "value",
+    "low",
+    "high",
+    "pairs",
+    "unscored",
+    "reason",
+    "p_value",
+    "p_holm",
+    "unscored_reasons",
+)
+
+_CHUNK = 256
+_KEPT_VALUES = 4_000_000
+_RELATIVE_ZERO = 1e-12
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A coefficient with its interval; what is not defined is None, and `reason` says why.
+
+    Attributes:
+        value: -1 to 1 (AUROC: 0 to 1).
+        low, high: 95% percentile bootstrap interval over groups.
+        p_value: two-sided, that the coefficient is 0 (AUROC: 0.5): t test of Fisher's z on its bootstrap standard
+            error, with one degree of freedom less than there are groups.
+        pairs: scored and rated responses behind it.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    pairs: int
+    reason: str = ""
+
+
+def group_codes(groups: Sequence[str]) -> np.ndarray:
+    """Groups as integers from 0, in sorted order of their names; shape (rows,)."""
+    return np.unique(np.asarray(groups, dtype=str), return_inverse=True)[1]
+
+
+def group_weights(groups: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield bootstrap weights in chunks of shape (at most 256, groups): how often each group was drawn."""
+    generator = np.random.default_rng(seed)
+    for start in range(0, resamples, _CHUNK):
+        size = min(_CHUNK, resamples - start)
+        drawn = generator.integers(0, groups, size=(size, groups))
+        drawn += np.arange(size)[:, None] * groups
+        yield np.bincount(drawn.ravel(), minlength=size * groups).reshape(size, groups).astype(float)
+
+
+class _Ranking:
+    """Values sorted into blocks of equal ones, for weighted mid-ranks."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.order = np.argsort(values, kind="stable")
+        ordered = values[self.order]
+        new = np.empty(len(ordered), dtype=bool)
+        new[:1] = True
+        np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+        self.starts = np.flatnonzero(new)
+        self.block = np.cumsum(new) - 1
+
+    def blocks(self, weights: np.ndarray) -> np.ndarray:
+        """Weight of each block of equal values; `weights` has shape (rows, resamples)."""
+        return np.add.reduceat(weights[self.order], self.starts, axis=0)
+
+    def centred_ranks(self, blocks: np.ndarray) -> np.ndarray:
+        """Mid-rank of each block less the mean rank, shape (blocks, resamples)."""
+        cumulative = np.cumsum(blocks, axis=0)
+        return cumulative - blocks / 2 - cumulative[-1] / 2
+
+
+def _pair_signs(x: np.ndarray, y: np.ndarray, codes: np.ndarray, groups: int) -> np.ndarray:
+    """Sum of sign(x_i - x_j) * sign(y_i - y_j) over rows i, j of every two groups; shape (groups, groups)."""
+    order = np.argsort(codes, kind="stable")
+    x, y, codes = x[order], y[order], codes[order]
+    present, starts = np.unique(codes, return_index=True)
+    signs = np.zeros((groups, groups))
+    rows_at_once = max(1, 2_000_000 // len(x))
+    for start in range(0, len(x), rows_at_once):
+        part = slice(start, start + rows_at_once)
+        product = np.sign(x[part, None] - x) * np.sign(y[part, None] - y)
+        by_group = np.add.reduceat(product, starts, axis=1)
+        np.add.at(signs, (codes[part][:, None], present[None, :]), by_group)
+    return signs
+
+
+def _zero(variance: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    return variance <= _RELATIVE_ZERO * scale
+
+
+class _Pearson:
+    """Weighted Pearson correlations of all metrics with all human values at once."""
+
+    def __init__(self, x: np.ndarray, y: np.ndarray, codes: np.ndarray, groups: int) -> None:
+        self.metrics, self.humans = x.shape[1], y.shape[1]
+        scored = ~np.isnan(x)
+        with np.errstate(invalid="ignore"):
+            mean = np.where(scored, x, 0).sum(0) / np.maximum(scored.sum(0), 1)
+        x = np.where(scored, x - mean, 0.0)
+        y = y - y.mean(0)
+        sums = [scored.astype(float), x, x * x]
+        for human in range(self.humans):
+            column = y[:, human, None]
+            sums += [scored * column, scored * column**2, x * column]
+        per_row = np.concatenate(sums, axis=1)
+        self.sums = np.zeros((groups, per_row.shape[1]))
+        np.add.at(self.sums, codes, per_row)
+
+    def __call__(self, weights: np.ndarray) -> np.ndarray:
+        """Coefficients of shape (resamples, metrics, humans), NaN where a side is constant."""
+        sums = (weights @ self.sums).reshape(len(weights), -1, self.metrics)
+        count, x, xx = sums[:, 0], sums[:, 1], sums[:, 2]
+        result = np.empty((len(weights), self.metrics, self.humans))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            x_variance = xx - x * x / count
+            x_variance[_zero(x_variance, xx)] = np.nan
+            for human in range(self.humans):
+                y, yy, xy = (sums[:, 3 + 3 * human + part] for part in range(3))
+                y_variance = yy - y * y / count
+                y_variance[_zero(y_variance, yy)] = np.nan
+                result[:, :, human] = (xy - x * y / count) / np.sqrt(x_variance * y_variance)
+        return np.clip(result, -1, 1)
+
+
+class _Ranked:
+    """Weighted Spearman, Kendall tau-b and AUROC of one metric with all human values."""
+
+    def __init__(
+        self, x: np.ndarray, y: np.ndarray, codes: np.ndarray, groups: int, wanted: Sequence[str], binary: list[bool]
+    ) -> None:
+        self.codes, self.wanted, self.binary = codes, wanted, binary
+        self.x = _Ranking(x)
+        self.y = [_Ranking(y[:, human]) for human in range(y.shape[1])]
+        # The block of y in which each row stands, rows in the sorted order of x.
+        self.y_block = []
+        for ranking in self.y:
+            block = np.empty(len(x), dtype=int)
+            block[ranking.order] = ranking.block
+            self.y_block.append(block[self.x.order])
+        self.signs = []
+        if KENDALL in wanted or AUROC in wanted:
+            self.signs = [_pair_signs(x, y[:, human], codes, groups) for human in range(y.shape[1])]
+        self.positive = [y[:, human] == y[:, human].max() for human in range(y.shape[1])]
+
+    def __call__(self, weights: np.ndarray) -> dict[str, np.ndarray]:
+        """By coefficient, shape (resamples, humans), NaN where undefined."""
+        by_row = weights.T[self.codes]
+        total = by_row.sum(0)
+        x_blocks = self.x.blocks(by_row)
+        result = {name: np.full((len(weights), len(self.y)), np.nan) for name in self.wanted}
+        if SPEARMAN in self.wanted:
+            x_ranks = self.x.centred_ranks(x_blocks)
+            x_variance = np.einsum("br,br,br->r", x_blocks, x_ranks, x_ranks)
+            weighted_x_ranks = by_row[self.x.order] * x_ranks[self.x.block]
+        if KENDALL in self.wanted:
+            x_untied = total**2 - np.einsum("br,br->r", x_blocks, x_blocks)
+        for human, ranking in enumerate(self.y):
+            y_blocks = ranking.blocks(by_row)
+            if SPEARMAN in self.wanted:
+                y_ranks = ranking.centred_ranks(y_blocks)
+                y_variance = np.einsum("br,br,br->r", y_blocks, y_ranks, y_ranks)
+                covariance = np.einsum("nr,nr->r", weighted_x_ranks, y_ranks[self.y_block[human]])
+                result[SPEARMAN][:, human] = _ratio(covariance, np.sqrt(x_variance * y_variance))
+            if self.signs:
+                concordance = np.einsum("rg,rg->r", weights @ self.signs[human], weights)
+            if KENDALL in self.wanted:
+                y_untied = total**2 - np.einsum("br,br->r", y_blocks, y_blocks)
+                result[KENDALL][:, human] = _ratio(concordance, np.sqrt(x_untied * y_untied))
+            if AUROC in self.wanted and self.binary[human]:
+                positive = by_row[self.positive[human]].sum(0)
+                excess = _ratio(concordance, 2 * positive * (total - positive))
+                result[AUROC][:, human] = (excess + 1) / 2
+        return result
+
+
+def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    ratio = np.full(len(numerator), np.nan)
+    np.divide(numerator, denominator, out=ratio, where=denominator > 0)
+    return np.clip(ratio, -1, 1)
+
+
+def correlate(
+    x: np.ndarray,
+    y: np.ndarray,
+    groups: Sequence[str],
+    *,
+    coefficients: Sequence[str] = COEFFICIENTS,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> dict[tuple[str, int, int], Estimate]:
+    """Correlate every metric with every human value, with intervals and p-values.
+
+    Args:
+        x: metric values, shape (rows, metrics); NaN is unscored, and the row is left out for that metric alone.
+        y: human values, shape (rows, humans), none missing.
+        groups: the group of each row; the bootstrap draws groups.
+        coefficients: of `pearson`, `spearman`, `kendall` and `auroc` (which needs a human value of 0 and 1).
+        resamples: number of bootstrap draws; 0 gives values without intervals.
+        seed: of the draws.
+
+    Returns:
+        An estimate by (coefficient, metric index, human index).
+    """
+    codes = group_codes(groups)
+    count = int(codes.max()) + 1
+    binary = [bool(np.isin(y[:, human], (0.0, 1.0)).all()) for human in range(y.shape[1])]
+    estimates: dict[tuple[str, int, int], Estimate] = {}
+    # Blocks of metrics keep what is remembered of the resamples within a fixed budget of memory.
+    block = max(1, _KEPT_VALUES // (max(resamples, 1) * y.shape[1] * len(coefficients)))
+    for start in range(0, x.shape[1], block):
+        part = x[:, start : start + block]
+        for (name, metric, human), estimate in _correlate_block(
+            part, y, codes, count, coefficients, resamples, seed, binary
+        ):
+            estimates[name, start + metric, human] = estimate
+    return estimates
+
+
+def _correlate_block(
+    x: np.ndarray,
+    y: np.ndarray,
+    codes: np.ndarray,
+    count: int,
+    coefficients: Sequence[str],
+    resamples: int,
+    seed: int,
+    binary: list[bool],
+) -> Iterator[tuple[tuple[str, int, int], Estimate]]:
+    ranked_names = [name for name in coefficients if name != PEARSON]
+    usable = [metric for metric in range(x.shape[1]) if np.count_nonzero(~np.isnan(x[:, metric])) >= MIN_PAIRS]
+    pearson = _Pearson(x, y, codes, count) if PEARSON in coefficients else None
+    ranked = {}
+    if ranked_names:
+        for metric in usable:
+            scored = ~np.isnan(x[:, metric])
+            ranked[metric] = _Ranked(x[scored, metric], y[scored], codes[scored], count, ranked_names, binary)
+
+    def evaluate(weights: np.ndarray) -> dict[str, np.ndarray]:
+        values = {
+            name: np.full((len(weights), x.shape[1], y.shape[1]), np.nan) for name in coefficients if name != PEARSON
+        }
+        if pearson is not None:
+            values[PEARSON] = pearson(weights)
+        for metric, statistic in ranked.items():
+            for name, value in statistic(weights).items():
+                values[name][:, metric] = value
+        return values
+
+    point = evaluate(np.ones((1, count)))
+    drawn = {name: np.empty((resamples, x.shape[1], y.shape[1])) for name in coefficients}
+    done = 0
+    for weights in group_weights(count, resamples, seed):
+        for name, value in evaluate(weights).items():
+            drawn[name][done : done + len(weights)] = value
+        done += len(weights)
+    for metric in range(x.shape[1]):
+        scored = ~np.isnan(x[:, metric])
+        scored_groups = len(np.unique(codes[scored]))
+        for name in coefficients:
+            for human in range(y.shape[1]):
+                reason = _undefined(x[scored, metric], y[scored, human], name, binary[human])
+                value = float(point[name][0, metric, human])
+                key = (name, metric, human)
+                if reason:
+                    yield key, Estimate(None, None, None, None, int(scored.sum()), reason)
+                else:
+                    yield (
+                        key,
+                        _estimate(value, drawn[name][:, metric, human], name, int(scored.sum()), scored_groups),
+                    )
+
+
+def _undefined(x: np.ndarray, y: np.ndarray, coefficient: str, binary: bool) -> str:
+    """Why there is no coefficient, or an empty string."""
+    if len(x) < MIN_PAIRS:
+        return f"{len(x)} scored responses, at least {MIN_PAIRS} needed"
+    if coefficient == AUROC and not binary:
+        return "human Bool is an average here, not yes or no"
+    if np.all(x == x[0]):
+        return (
+            f"no match in {len(x)} responses (always 0)"
+            if x[0] == 0
+            else f"constant ({x[0]:.6g}) in {len(x)} responses"
+        )
+    if np.all(y == y[0]):
+        return f"people say the same ({y[0]:.6g}) of all {len(y)} responses"
+    return ""
+
+
+def _estimate(value: float, drawn: np.ndarray, coefficient: str, pairs: int, groups: int) -> Estimate:
+    if not len(drawn):
+        return Estimate(value, None, None, None, pairs, "no interval asked for")
+    if groups < MIN_GROUPS:
+        return Estimate(value, None, None, None, pairs, f"no interval: {groups} groups, at least {MIN_GROUPS} needed")
+    defined = drawn[~np.isnan(drawn)]
+    undefined = len(drawn) - len(defined)
+    if undefined > MAX_UNDEFINED * len(drawn):
+        return Estimate(
+            value, None, None, None, pairs, f"no interval: undefined in {undefined} of {len(drawn)} resamples"
+        )
+    reason = f"undefined in {undefined} of {len(drawn)} resamples" if undefined else ""
+    low, high = percentile_interval(defined)
+    p_value = fisher_p(value, defined, coefficient, groups)
+    if p_value is None:
+        reason = "; ".join(filter(None, [reason, "no p-value: the same in every resample"]))
+    return Estimate(value, low, high, p_value, pairs, reason)
+
+
+def bootstrap_pearson(x: np.ndarray, y: np.ndarray, groups: Sequence[str], resamples: int, seed: int) -> np.ndarray:
+    """Pearson correlations in every bootstrap draw of groups, the same draws for all columns (so they pair).
+
+    Args:
+        x: shape (rows, metrics), NaN is unscored.
+        y: shape (rows, humans).
+        groups: the group of each row.
+        resamples: number of draws.
+        seed: of the draws.
+
+    Returns:
+        Shape (resamples, metrics, humans); NaN where a side is constant in a draw.
+    """
+    codes = group_codes(groups)
+    count = int(codes.max()) + 1
+    statistic = _Pearson(x, y, codes, count)
+    chunks = [statistic(weights) for weights in group_weights(count, resamples, seed)]
+    return np.concatenate(chunks) if chunks else np.empty((0, x.shape[1], y.shape[1]))
+
+
+def percentile_interval(drawn: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
+    """The central `level` of bootstrap values."""
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def fisher_p(value: float, drawn: np.ndarray, coefficient: str, groups: int) -> float | None:
+    """Two-sided p-value of no association, from Fisher's z and its bootstrap standard error; None if that is 0."""
+    almost_one = 1 - 1e-9
+    scale = (lambda r: 2 * r - 1) if coefficient == AUROC else (lambda r: r)
+    z = math.atanh(min(max(scale(value), -almost_one), almost_one))
+    error = float(np.std(np.arctanh(np.clip(scale(drawn), -almost_one, almost_one)), ddof=1))
+    if error <= _RELATIVE_ZERO:
+        return None
+    return float(2 * stats.t.sf(abs(z) / error, df=groups - 1))
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Holm's step-down correction (Holm 1979); None stays None and does not count."""
+    given = [(p, i) for i, p in enumerate(p_values) if p is not None]
+    corrected: list[float | None] = [None] * len(p_values)
+    running = 0.0
+    for rank, (p, i) in enumerate(sorted(given)):
+        running = max(running, min(1.0, (len(given) - rank) * p))
+        corrected[i] = running
+    return corrected
+
+
+def rater_pairs(joined: Joined) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Each rater of each response beside the mean of its other raters.
+
+    Returns:
+        one: shape (pairs, 2), one rater's Likert and Bool.
+        others: shape (pairs, 2), the mean of the others.
+        rows: the row of `joined` behind each pair.
+    """
+    one, others, rows = [], [], []
+    for row, human in enumerate(joined.human):
+        if len(human.by_rater) < 2:
+            continue
+        values = np.array([human.by_rater[name] for name in sorted(human.by_rater)])
+        for rater in range(len(values)):
+            one.append(values[rater])
+            others.append(np.delete(values, rater, axis=0).mean(0))
+            rows.append(row)
+    return np.array(one).reshape(-1, 2), np.array(others).reshape(-1, 2), rows
+
+
+def correlation_rows(joined: Joined, domain: str, *, resamples: int = 2000, seed: int = 0) -> list[dict[str, object]]:
+    """The rows of the correlation table (`CORRELATION_COLUMNS`) of a metric table and its ratings.
+
+    Holm's correction runs over all metrics and both human values of one coefficient; the human ceiling is no
+    hypothesis of the table and stays out of it.
+    """
+    table = joined.table
+    human_columns = np.column_stack([joined.likert, joined.faithful])
+    estimates = correlate(
+        table.values,
+        human_columns,
+        table.groups,
+        coefficients=(*COEFFICIENTS, AUROC),
+        resamples=resamples,
+        seed=seed,
+    )
+    rows = []
+    for metric, name in enumerate(table.names):
+        unscored = [key for key, value in zip(table.keys, table.values[:, metric], strict=True) if np.isnan(value)]
+        known = table.reasons.get(name, {})
+        counted = Counter(known.get(key, "no reason given") for key in unscored)
+        reasons = "; ".join(f"{reason} ({n})" for reason, n in sorted(counted.items(), key=lambda c: (-c[1], c[0])))
+        rows += _rows(
+            domain, name, table.classes[name], table.extension[name], len(unscored), reasons, metric, estimates
+        )
+    for coefficient in (*COEFFICIENTS, AUROC):
+        family = [row for row in rows if row["coefficient"] == coefficient]
+        for row, corrected in zip(family, holm([row["p_value"] for row in family]), strict=True):
+            row["p_holm"] = corrected
+    one, others, pair_rows = rater_pairs(joined)
+    if pair_rows:
+        for human in range(2):
+            ceiling = correlate(
+                one[:, [human]],
+                others[:, [human]],
+                [table.groups[row] for row in pair_rows],
+                coefficients=COEFFICIENTS,
+                resamples=resamples,
+                seed=seed,
+            )
+            ceiling = {(name, 0, human): estimate for (name, _, _), estimate in ceiling.items()}
+            rows += _rows(domain, HUMAN_CEILING, HUMAN_CLASS, True, 0, "", 0, ceiling)
+    return rows
+
+
+def _rows(
+    domain: str,
+    name: str,
+    metric_class: str,
+    extension: bool,
+    unscored: int,
+    unscored_reasons: str,
+    metric: int,
+    estimates: dict[tuple[str, int, int], Estimate],
+) -> list[dict[str, object]]:
+    rows = []
+    for human, human_name in enumerate((LIKERT, BOOL)):
+        for coefficient in (*COEFFICIENTS, AUROC):
+            if coefficient == AUROC and human_name == LIKERT:
+                continue
+            estimate = estimates.get((coefficient, metric, human))
+            if estimate is None:
+                continue
+            rows.append(
+                {
+                    "domain": domain,
+                    "metric": name,
+                    "metric_class": metric_class,
+                    "extension": extension,
+                    "human": human_name,
+                    "coefficient": coefficient,
+                    "value": estimate.value,
+                    "low": estimate.low,
+                    "high": estimate.high,
+                    "pairs": estimate.pairs,
+                    "unscored": unscored,
+                    "reason": estimate.reason,
+                    "p_value": estimate.p_value,
+                    "p_holm": None,
+                    "unscored_reasons": unscored_reasons,
+                }
+            )
+    return rows

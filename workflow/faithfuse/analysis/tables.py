@@ -1,0 +1,285 @@
+"""Tables I–V of arXiv 2512.05700 from our own correlations and fusions, beside the published values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from faithfuse.analysis.correlation import (
+    AUROC,
+    BOOL,
+    CORRELATION_COLUMNS,
+    HUMAN_CLASS,
+    KENDALL,
+    LIKERT,
+    PEARSON,
+    SPEARMAN,
+    holm,
+)
+from faithfuse.analysis.csvfile import write_csv
+from faithfuse.analysis.fusion import DIFFERENCE, EVALUATION_COLUMNS, FUSED, IMPORTANCE_COLUMNS, PAPER_WAY, SINGLE
+from faithfuse.analysis.ratings import iter_csv
+from faithfuse.errors import InputError
+from faithfuse.metrics.registry import CLASSES, metric_info
+from faithfuse.records import EVALUATED_DOMAINS
+
+CORRELATION_TABLES = {
+    1: ("I", ("short_form_qa", "long_form_qa")),
+    2: ("II", ("conversational_qa",)),
+    3: ("III", ("summarisation",)),
+}
+DOMAINS = tuple(str(domain) for domain in EVALUATED_DOMAINS)
+REFERENCE_COLUMNS = ("table", "domain", "metric", "metric_class", "quantity", "value")
+HUMANS = (LIKERT, BOOL)
+NOT_COMPUTED = "not computed"
+_SUFFIXES = (
+    "low",
+    "high",
+    SPEARMAN,
+    KENDALL,
+    AUROC,
+    "pairs",
+    "unscored",
+    "reason",
+    "p_holm",
+    "paper",
+    "difference",
+)
+
+SYSTEM_ROWS = (
+    (SINGLE, "Best single metric"),
+    (FUSED, "Fused metric"),
+    (DIFFERENCE, "Difference"),
+    ("mean_z", "Mean of z-scores"),
+    ("ridge", "Ridge regression"),
+    ("random_forest", "Random forest"),
+    ("best_single_isotonic", "Best single metric, isotonic"),
+    (PAPER_WAY, "Best single metric on all rows (the paper's way)"),
+)
+
+Row = dict[str, str]
+
+
+def write_tables(
+    correlations: Sequence[Path], fusions: Sequence[Path], reference: Path, out: Path, note: str = ""
+) -> list[Path]:
+    """Write `table_1.csv` to `table_5.csv` into a folder.
+
+    Args:
+        correlations: files of `faithfuse correlate`, one per domain.
+        fusions: folders of `faithfuse fuse`, one per domain.
+        reference: the papers' published values (`config/reference/paper_tables.csv`).
+        out: the folder.
+        note: put into the `note` of every row (what the numbers were made from).
+
+    Returns:
+        The files written.
+
+    Raises:
+        InputError: an input lacks a column, or a domain comes twice.
+    """
+    published = [row for _, row in iter_csv(reference, REFERENCE_COLUMNS)]
+    by_domain = _by_domain(correlations, CORRELATION_COLUMNS)
+    importances = _by_domain([folder / "importances.csv" for folder in fusions], IMPORTANCE_COLUMNS)
+    evaluations = _by_domain([folder / "evaluation.csv" for folder in fusions], EVALUATION_COLUMNS)
+    finished = [
+        (number, *correlation_table(name, domains, by_domain, published, note))
+        for number, (name, domains) in CORRELATION_TABLES.items()
+    ]
+    finished.append((4, *importance_table(importances, published, note)))
+    finished.append((5, *evaluation_table(evaluations, published, note)))
+    paths = []
+    for number, columns, rows in finished:
+        paths.append(out / f"table_{number}.csv")
+        write_csv(paths[-1], columns, rows)
+    return paths
+
+
+def _by_domain(paths: Iterable[Path], columns: Sequence[str]) -> dict[str, list[Row]]:
+    result: dict[str, list[Row]] = {}
+    source: dict[str, Path] = {}
+    for path in paths:
+        for line, row in iter_csv(path, columns):
+            domain = row["domain"]
+            if domain not in DOMAINS:
+                raise InputError(
+                    f"has the domain {domain!r:.40}, expected one of {', '.join(DOMAINS)}",
+                    path=path,
+                    line=line,
+                    fix="Pass --domain to `faithfuse correlate` and `faithfuse fuse`.",
+                )
+            if source.setdefault(domain, path) != path:
+                raise InputError(
+                    f"has the domain {domain}, and so has {source[domain]}",
+                    path=path,
+                    line=line,
+                    fix="Give one file per domain.",
+                )
+            result.setdefault(domain, []).append(row)
+    return result
+
+
+def _number(text: str) -> float | None:
+    return float(text) if text else None
+
+
+def correlation_table(
+    name: str, domains: Sequence[str], by_domain: dict[str, list[Row]], published: list[Row], note: str
+) -> tuple[list[str], list[dict[str, object]]]:
+    """Columns and rows of Table I, II or III.
+
+    The paper's rows come first, then metrics that its table leaves out, then extensions, then the human ceiling; within
+    each by our Pearson correlation with Likert in the first domain, highest first, rows without a value last. Holm's
+    correction runs over every Pearson p-value of the table.
+    """
+    paper: dict[tuple[str, str, str], str] = {}
+    paper_order: dict[str, int] = {}
+    for row in published:
+        if row["table"] == name:
+            human = row["quantity"].removeprefix("human_").removesuffix("_mean")
+            paper[row["domain"], human, row["metric"]] = row["value"]
+            paper_order.setdefault(row["metric"], len(paper_order))
+    ours = {
+        (row["domain"], row["human"], row["metric"], row["coefficient"]): row
+        for domain in domains
+        for row in by_domain.get(domain, [])
+    }
+    info: dict[str, tuple[str, bool]] = {}
+    for metric in paper_order:
+        info[metric] = metric_info(metric)[1:]
+    for row in ours.values():
+        info[row["metric"]] = (row["metric_class"], row["extension"] == "true")
+    groups = [(domain, human) for domain in domains for human in HUMANS]
+    tested = [(*group, metric) for metric in info for group in groups]
+    p_values = [_number(ours.get((*key, PEARSON), {}).get("p_value", "")) for key in tested]
+    is_metric = [info[metric][0] != HUMAN_CLASS for _, _, metric in tested]
+    corrected = dict(
+        zip(
+            tested,
+            holm([p if counts else None for p, counts in zip(p_values, is_metric, strict=True)]),
+            strict=True,
+        )
+    )
+
+    def order(metric: str) -> tuple:
+        metric_class, extension = info[metric]
+        value = _number(ours.get((*groups[0], metric, PEARSON), {}).get("value", ""))
+        section = 0 if metric in paper_order else 3 if metric_class == HUMAN_CLASS else 2 if extension else 1
+        return (section, -value if value is not None else math.inf, paper_order.get(metric, 0), metric)
+
+    columns = ["metric", "metric_class", "extension"]
+    for domain, human in groups:
+        prefix = f"{domain}_{human}"
+        columns += [prefix, *(f"{prefix}_{suffix}" for suffix in _SUFFIXES)]
+    columns.append("note")
+    rows = []
+    for metric in sorted(info, key=order):
+        line: dict[str, object] = {
+            "metric": metric,
+            "metric_class": info[metric][0],
+            "extension": info[metric][1],
+            "note": note,
+        }
+        for domain, human in groups:
+            prefix = f"{domain}_{human}"
+            main = ours.get((domain, human, metric, PEARSON))
+            value = _number(main["value"]) if main else None
+            stated = _number(paper.get((domain, human, metric), ""))
+            line |= {
+                prefix: value,
+                f"{prefix}_low": _number(main["low"]) if main else None,
+                f"{prefix}_high": _number(main["high"]) if main else None,
+                f"{prefix}_pairs": main["pairs"] if main else None,
+                f"{prefix}_unscored": main["unscored"] if main else None,
+                f"{prefix}_reason": main["reason"] if main else NOT_COMPUTED,
+                f"{prefix}_p_holm": corrected[domain, human, metric],
+                f"{prefix}_paper": stated,
+                f"{prefix}_difference": None if value is None or stated is None else value - stated,
+            }
+            for coefficient in (SPEARMAN, KENDALL, AUROC):
+                other = ours.get((domain, human, metric, coefficient))
+                line[f"{prefix}_{coefficient}"] = _number(other["value"]) if other else None
+        rows.append(line)
+    return columns, rows
+
+
+def importance_table(
+    importances: dict[str, list[Row]], published: list[Row], note: str
+) -> tuple[list[str], list[dict[str, object]]]:
+    """Columns and rows of Table IV: the share of importance per metric class, and what the class is worth."""
+    paper = {(row["domain"], row["metric"].lower()): row["value"] for row in published if row["table"] == "IV"}
+    ours = {(domain, row["metric_class"]): row for domain, rows in importances.items() for row in rows}
+    classes = [*CLASSES, *sorted({name for _, name in ours} - set(CLASSES))]
+    columns = ["metric_class"]
+    for domain in DOMAINS:
+        columns += [f"{domain}_{part}" for part in ("share", "low", "high", "blind_drop", "paper")]
+    columns += ["seeds", "note"]
+    seeds = {domain: rows[0]["seeds"] for domain, rows in importances.items() if rows}
+    seed_text = (
+        next(iter(seeds.values()))
+        if len(set(seeds.values())) == 1
+        else "; ".join(f"{domain}: {count}" for domain, count in seeds.items())
+    )
+    rows = []
+    for metric_class in classes:
+        line: dict[str, object] = {"metric_class": metric_class, "seeds": seed_text}
+        absent = []
+        for domain in DOMAINS:
+            row = ours.get((domain, metric_class))
+            if row is None:
+                absent.append(f"{domain}: " + ("no usable metric of this class" if domain in seeds else NOT_COMPUTED))
+            line |= {
+                f"{domain}_share": _number(row["share"]) if row else None,
+                f"{domain}_low": _number(row["share_low"]) if row else None,
+                f"{domain}_high": _number(row["share_high"]) if row else None,
+                f"{domain}_blind_drop": _number(row["blind_drop"]) if row else None,
+                f"{domain}_paper": _number(paper.get((domain, metric_class), "")),
+            }
+        line["note"] = "; ".join(filter(None, [note, *absent]))
+        rows.append(line)
+    return columns, rows
+
+
+def evaluation_table(
+    evaluations: dict[str, list[Row]], published: list[Row], note: str
+) -> tuple[list[str], list[dict[str, object]]]:
+    """Columns and rows of Table V: fused against the best single metric, both on the same blind rows.
+
+    The paper's `Prev. Best` is a value over all its rows; it stands beside our row computed that way, and beside the
+    best single metric, which it is read as.
+    """
+    paper: dict[tuple[str, str], float] = {}
+    for domain in DOMAINS:
+        values = {row["metric"]: row["value"] for row in published if (row["table"], row["domain"]) == ("V", domain)}
+        best, fused = (_number(values.get(name, "")) for name in ("Prev. Best", "Fused Metric"))
+        if best is not None:
+            paper[domain, SINGLE] = paper[domain, PAPER_WAY] = best
+        if fused is not None:
+            paper[domain, FUSED] = fused
+        if best is not None and fused is not None:
+            paper[domain, DIFFERENCE] = round(fused - best, 3)
+    columns = ["metric"]
+    for domain in DOMAINS:
+        columns += [f"{domain}_{part}" for part in ("value", "low", "high", "rows", "paper")]
+    columns.append("note")
+    columns += [f"{domain}_note" for domain in DOMAINS]
+    ours = {(domain, row["system"]): row for domain, rows in evaluations.items() for row in rows}
+    rows = []
+    for system, label in SYSTEM_ROWS:
+        line: dict[str, object] = {"metric": label, "note": note}
+        for domain in DOMAINS:
+            row = ours.get((domain, system))
+            named = row and system in (SINGLE, PAPER_WAY, "best_single_isotonic")
+            line |= {
+                f"{domain}_value": _number(row["value"]) if row else None,
+                f"{domain}_low": _number(row["low"]) if row else None,
+                f"{domain}_high": _number(row["high"]) if row else None,
+                f"{domain}_rows": row["rows"] if row else None,
+                f"{domain}_paper": paper.get((domain, system)),
+                f"{domain}_note": ": ".join(filter(None, [row["metric"] if named else "", row["note"]]))
+                if row
+                else NOT_COMPUTED,
+            }
+        rows.append(line)
+    return columns, rows
