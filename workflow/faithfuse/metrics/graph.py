@@ -1,0 +1,271 @@
+"""Graph metrics: SMATCH and its sub-scores between AMR graphs of responses and of what they are held against.
+
+Which graphs are compared (arXiv 2512.05700, section IV-B and Tables I–III; readings in
+docs/decisions/0405-graph-pairs.md):
+
+* short- and long-form QA: every sentence of the response against every sentence of every reference; mean, max, min;
+* conversational QA: the whole response against each whole reference; the best;
+* summarisation: `Turn GT`, each point against its best reference point; `Turn Transcript`, each point against its
+  best turn; `Transcript`, the whole summary against the whole transcript, one pair, so mean, max and min are equal.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from faithfuse.amr.parse import Parsed, text_graph
+from faithfuse.amr.sentences import (
+    item_sentences,
+    response_sentences,
+    split_sentences,
+    transcript_sentence,
+    turn_sentences,
+)
+from faithfuse.amr.smatch import EXTENSIONS, SUBSCORES, TIME_LIMIT, Match
+from faithfuse.amr.triples import read_triples
+from faithfuse.errors import InputError
+from faithfuse.metrics.aggregate import (
+    AGGREGATES,
+    NO_REFERENCE,
+    Cell,
+    Column,
+    Pair,
+    Progress,
+    best,
+    column,
+    no_text,
+    point_spread,
+    silent,
+    spread,
+)
+from faithfuse.metrics.cases import Case, Key
+from faithfuse.records import Domain, Graph
+
+NO_SENTENCE = "the response has no sentence"
+NO_REFERENCE_SENTENCE = "the references have no sentence"
+NO_TURN = "the transcript has no sentence"
+NOTHING_TO_COMPARE = "neither graph has what the score compares"
+
+
+class GraphBook:
+    """The graphs of one parser by sentence.
+
+    Args:
+        graphs: graph records, all of one parser.
+        path: the file they are from, for errors.
+
+    Raises:
+        InputError: there are no graphs, they are of several parsers, or one is not well formed.
+    """
+
+    def __init__(self, graphs: Iterable[Graph], path: Path | str | None = None) -> None:
+        self.by_sentence: dict[str, Graph] = {}
+        parsers: set[str] = set()
+        for graph in graphs:
+            parsers.add(graph.parser)
+            if graph.penman is not None:
+                try:
+                    read_triples(graph.penman)
+                except InputError as error:
+                    raise InputError(
+                        f"holds a broken graph ({error.found})",
+                        path=path,
+                        record=graph.graph_id,
+                        fix="Parse again with `faithfuse parse`, or make the graph null with a reason.",
+                    ) from None
+            self.by_sentence[graph.sentence] = graph
+        if len(parsers) != 1:
+            raise InputError(
+                "holds no graphs" if not parsers else f"holds graphs of several parsers: {', '.join(sorted(parsers))}",
+                path=path,
+                fix="Give the file that one run of `faithfuse parse` wrote for these items and responses.",
+            )
+        self.parser = parsers.pop()
+
+    def sentence(self, sentence: str) -> Parsed:
+        """The graph of one sentence, or null with the reason."""
+        return text_graph([sentence], self.by_sentence)
+
+    def text(self, text: str) -> Parsed:
+        """The graph of a text, its sentences' graphs joined, or null with the reason."""
+        return text_graph(split_sentences(text), self.by_sentence)
+
+
+class GraphScores:
+    """SMATCH (F1, precision, recall) and the sub-scores of distinct graph pairs, each computed once."""
+
+    def __init__(self, parser: str) -> None:
+        base = (
+            f"faithfuse smatch|alignment:optimal|limit:{TIME_LIMIT:g}s|triples:smatch-1.0.4"
+            f"|scipy=={version('scipy')}|parser:{parser}"
+        )
+        self.signatures = {name: f"{base}|{name}" for name in SUBSCORES}
+        self.signatures |= {f"SMATCH {part}": f"{base}|SMATCH {part}" for part in ("precision", "recall")}
+        self.signatures |= {name: f"{base}|{name}" for name in EXTENSIONS}
+        self._scores: dict[Pair, dict[str, Cell]] = {}
+
+    def compute(self, pairs: Iterable[tuple[Parsed, Parsed]], progress: Progress = silent) -> None:
+        """Score the pairs of which both graphs exist."""
+        distinct = {(left[0], right[0]) for left, right in pairs if left[0] is not None and right[0] is not None}
+        # Pairs with the same right graph come together, so that what is read of it is still at hand.
+        ordered = sorted(distinct, key=lambda pair: (pair[1], pair[0]))
+        for done, (left, right) in enumerate(ordered, start=1):
+            self._scores[left, right] = _cells(left, right)
+            progress("graph", done, len(ordered))
+
+    def cell(self, left: Parsed, right: Parsed, name: str) -> Cell:
+        """A computed score, or null with the reason of the graph that is missing."""
+        for graph, reason in (left, right):
+            if graph is None:
+                return Cell(None, reason)
+        return self._scores[left[0], right[0]][name]
+
+
+def _cells(left: str, right: str) -> dict[str, Cell]:
+    cells: dict[str, Cell] = {}
+    for name, score in SUBSCORES.items():
+        match = score(left, right)
+        cells[name] = _cell(match)
+        if name == "SMATCH":
+            cells["SMATCH precision"] = Cell(match.precision, not_proven=int(not match.proven))
+            cells["SMATCH recall"] = Cell(match.recall, not_proven=int(not match.proven))
+    for name, score in EXTENSIONS.items():
+        cells[name] = _cell(score(left, right))
+    return cells
+
+
+def _cell(match: Match | None) -> Cell:
+    if match is None:
+        return Cell(None, NOTHING_TO_COMPARE)
+    return Cell(match.f1, not_proven=int(not match.proven))
+
+
+def graph_columns(
+    cases: Sequence[Case], book: GraphBook, progress: Progress = silent, *, whole_transcript: bool = False
+) -> list[Column]:
+    """Graph columns of cases of one domain.
+
+    Args:
+        cases: the responses with their items.
+        book: the graphs of every sentence in them.
+        progress: told of each scored pair.
+        whole_transcript: take the transcript's graph from the whole transcript parsed as one input, not from its
+            sentences' graphs joined.
+    """
+    if not cases:
+        return []
+    domain = cases[0].item.domain
+    scores = GraphScores(book.parser)
+    if domain == Domain.SUMMARISATION:
+        return _summary_columns(cases, book, scores, progress, whole_transcript)
+    if domain == Domain.CONVERSATIONAL_QA:
+        return _whole_answer_columns(cases, book, scores, progress)
+    return _sentence_columns(cases, book, scores, progress)
+
+
+def _sentence_columns(cases: Sequence[Case], book: GraphBook, scores: GraphScores, progress: Progress) -> list[Column]:
+    pairs: dict[Key, list[tuple[Parsed, Parsed]]] = {}
+    empty: dict[Key, str] = {}
+    for case in cases:
+        ours = response_sentences(case.response, case.item.domain)
+        theirs = item_sentences(case.item)
+        pairs[case.key] = [(book.sentence(a), book.sentence(b)) for a in ours for b in theirs]
+        if not case.gold:
+            empty[case.key] = NO_REFERENCE
+        else:
+            empty[case.key] = NO_REFERENCE_SENTENCE if not theirs else NO_SENTENCE
+    scores.compute((pair for each in pairs.values() for pair in each), progress)
+    columns = []
+    for name, signature in scores.signatures.items():
+        spreads = {
+            case.key: dict.fromkeys(AGGREGATES, no_text(case))
+            if case.response.text is None
+            else spread((scores.cell(*pair, name) for pair in pairs[case.key]), empty[case.key])
+            for case in cases
+        }
+        columns += _aggregates(name, f"{signature}|pairs:all sentences", spreads)
+    return columns
+
+
+def _whole_answer_columns(
+    cases: Sequence[Case], book: GraphBook, scores: GraphScores, progress: Progress
+) -> list[Column]:
+    pairs = {
+        case.key: [(book.text(case.response.text), book.text(gold)) for gold in case.gold]
+        if case.response.text is not None
+        else []
+        for case in cases
+    }
+    scores.compute((pair for each in pairs.values() for pair in each), progress)
+    columns = []
+    for name, signature in scores.signatures.items():
+        cells = {
+            case.key: no_text(case)
+            if case.response.text is None
+            else best((scores.cell(*pair, name) for pair in pairs[case.key]), NO_REFERENCE)
+            for case in cases
+        }
+        columns.append(column(name, f"{signature}|whole texts|references:best", cells))
+    return columns
+
+
+def _summary_columns(
+    cases: Sequence[Case], book: GraphBook, scores: GraphScores, progress: Progress, whole_transcript: bool
+) -> list[Column]:
+    points = {case.key: [book.text(point) for point in case.points] for case in cases}
+    ground_truth = {case.key: [book.text(point) for point in case.reference_points] for case in cases}
+    turns: dict[Key, list[Parsed]] = {}
+    transcripts: dict[Key, tuple[Parsed, Parsed]] = {}
+    for case in cases:
+        # A turn without a sentence (a lone emoji) has nothing to parse: it is no turn to compare with.
+        spoken = [sentences for turn in case.item.context if (sentences := turn_sentences(turn))]
+        turns[case.key] = [text_graph(sentences, book.by_sentence) for sentences in spoken]
+        summary = [sentence for point in case.points for sentence in split_sentences(point)]
+        whole = (
+            [transcript_sentence(case.item)]
+            if whole_transcript
+            else [sentence for sentences in spoken for sentence in sentences]
+        )
+        transcripts[case.key] = (text_graph(summary, book.by_sentence), text_graph(whole, book.by_sentence))
+    wanted = [
+        (point, other)
+        for case in cases
+        for others in (ground_truth, turns)
+        for point in points[case.key]
+        for other in others[case.key]
+    ]
+    scores.compute([*wanted, *(transcripts[case.key] for case in cases if case.points)], progress)
+
+    columns = []
+    for prefix, others, otherwise in (("Turn GT", ground_truth, NO_REFERENCE), ("Turn Transcript", turns, NO_TURN)):
+        for name, signature in scores.signatures.items():
+            spreads = {
+                case.key: point_spread(
+                    case,
+                    [
+                        best((scores.cell(point, other, name) for other in others[case.key]), otherwise)
+                        for point in points[case.key]
+                    ],
+                )
+                for case in cases
+            }
+            columns += _aggregates(f"{prefix} {name}", f"{signature}|points:best match|against:{prefix}", spreads)
+    against = f"whole summary|against:transcript, {'one input' if whole_transcript else 'joined'}"
+    for name, signature in scores.signatures.items():
+        spreads = {
+            case.key: point_spread(case, [scores.cell(*transcripts[case.key], name)] if case.points else [])
+            for case in cases
+        }
+        columns += _aggregates(f"Transcript {name}", f"{signature}|{against}", spreads)
+    return columns
+
+
+def _aggregates(name: str, signature: str, spreads: dict[Key, dict[str, Cell]]) -> list[Column]:
+    by_aggregate: dict[str, dict[Key, Cell]] = defaultdict(dict)
+    for key, cells in spreads.items():
+        for aggregate, cell in cells.items():
+            by_aggregate[aggregate][key] = cell
+    return [column(f"{name} {each}", f"{signature}|{each}", by_aggregate[each]) for each in AGGREGATES]

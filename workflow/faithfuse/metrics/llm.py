@@ -1,0 +1,127 @@
+"""From the LLM judge's verdicts to the columns of the metric table.
+
+Question answering has one verdict a kind (`LLM Likert`, `LLM Conf.`). Summaries have one for the whole ("Full")
+and one for each point ("Fact", then mean, maximum and minimum; arXiv 2512.05700, section V-C). What is judged
+against the domain's usual target (the reference for answers, the transcript for summaries) bears the paper's
+name; the other target adds `GT` or `Transcript`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from faithfuse.errors import InputError
+from faithfuse.metrics.aggregate import AGGREGATES, Cell, Column, column, no_text, point_spread
+from faithfuse.metrics.cases import Case, Key
+from faithfuse.records import Domain, Verdict
+
+_KINDS = {"likert": "LLM Likert", "confidence": "LLM Conf."}
+NO_VERDICT = "the judge gave no verdict"
+NO_SCORE = "the judge gave no score"
+
+Slot = tuple[str, str, int | None, str, str, str]
+
+
+def llm_columns(cases: Sequence[Case], verdicts: Iterable[Verdict]) -> list[Column]:
+    """Columns for every kind, scope and target that occurs among the verdicts.
+
+    Verdicts on other responses than the cases' are ignored.
+
+    Raises:
+        InputError: two verdicts fill the same place, a scope does not fit the domain, or a point does not exist.
+    """
+    by_slot = _by_slot(cases, verdicts)
+    found = {(slot[3], slot[4], slot[5]) for slot in by_slot}
+    columns: list[Column] = []
+    for scope in ("fact", "full", "answer"):
+        for kind, name in _KINDS.items():
+            for target in ("transcript", "reference"):
+                if (kind, scope, target) not in found:
+                    continue
+                judges = {v.judge for slot, v in by_slot.items() if slot[3:] == (kind, scope, target)}
+                signature = f"judge:{'+'.join(sorted(judges))}|{kind}|{scope}|target:{target}"
+                other = _target_suffix(scope, target)
+                metrics = [(f"{name}{other}", "score", f"{signature}|{_SCALE[kind]}")]
+                if kind == "likert":
+                    metrics.append((f"{name} expected{other}", "expected", f"{signature}|expected value over 0-5"))
+                for metric, field, full_signature in metrics:
+                    pick = _picker(by_slot, kind, scope, target, field)
+                    if scope == "fact":
+                        columns += _fact_columns(cases, metric, full_signature, pick)
+                    else:
+                        cells = {case.key: _whole(case, pick) for case in cases}
+                        columns.append(column(metric, full_signature, cells))
+    return columns
+
+
+_SCALE = {"likert": "greedy integer 0-5", "confidence": "0-1"}
+
+
+def _target_suffix(scope: str, target: str) -> str:
+    usual = "reference" if scope == "answer" else "transcript"
+    if target == usual:
+        return ""
+    return " Transcript" if target == "transcript" else " GT"
+
+
+def _by_slot(cases: Sequence[Case], verdicts: Iterable[Verdict]) -> dict[Slot, Verdict]:
+    by_key = {case.key: case for case in cases}
+    slots: dict[Slot, Verdict] = {}
+    for verdict in verdicts:
+        key = (verdict.item_id, verdict.system)
+        case = by_key.get(key)
+        if case is None:
+            continue
+        summary = case.item.domain == Domain.SUMMARISATION
+        if summary == (verdict.scope == "answer"):
+            raise InputError(
+                f"has a verdict of scope {verdict.scope}, which does not fit the domain {case.item.domain}",
+                record=f"{key[0]} {key[1]}",
+                fix="Give the verdicts that `faithfuse judge` wrote for these items.",
+            )
+        if verdict.scope == "fact" and (verdict.point is None or verdict.point >= max(len(case.points), 1)):
+            raise InputError(
+                f"has a verdict on point {verdict.point}, the response has {len(case.points)} points",
+                record=f"{key[0]} {key[1]}",
+                fix="Judge the same responses file that the metrics are computed from.",
+            )
+        point = verdict.point if verdict.scope == "fact" else None
+        slot = (*key, point, verdict.kind, verdict.scope, verdict.target)
+        if slot in slots:
+            raise InputError(
+                f"has two verdicts of kind {verdict.kind} ({verdict.scope}, {verdict.target}), by "
+                f"{slots[slot].judge} and {verdict.judge}",
+                record=f"{key[0]} {key[1]}",
+                fix="Give the verdicts of one judge at a time, in a metric table of its own.",
+            )
+        slots[slot] = verdict
+    return slots
+
+
+def _picker(by_slot: dict[Slot, Verdict], kind: str, scope: str, target: str, field: str):
+    def pick(key: Key, point: int | None) -> Cell:
+        verdict = by_slot.get((*key, point, kind, scope, target))
+        if verdict is None:
+            return Cell(None, NO_VERDICT)
+        value = getattr(verdict, field)
+        return Cell(None, verdict.reason or NO_SCORE) if value is None else Cell(float(value))
+
+    return pick
+
+
+def _whole(case: Case, pick) -> Cell:
+    return no_text(case) if case.response.text is None else pick(case.key, None)
+
+
+def _fact_columns(cases: Sequence[Case], metric: str, signature: str, pick) -> list[Column]:
+    spreads = {
+        case.key: point_spread(case, [pick(case.key, point) for point in range(len(case.points))]) for case in cases
+    }
+    return [
+        column(
+            f"{metric} Fact {aggregate}",
+            f"{signature}|points|{aggregate}",
+            {key: cells[aggregate] for key, cells in spreads.items()},
+        )
+        for aggregate in AGGREGATES
+    ]
