@@ -89,8 +89,12 @@ class Item(Record):
         needs_question = self.domain in (Domain.SHORT_FORM_QA, Domain.LONG_FORM_QA, Domain.CONVERSATIONAL_QA)
         if needs_question and not (self.question or "").strip():
             raise ValueError(f"a {self.domain} item needs a question")
-        if self.domain in (Domain.CONVERSATIONAL_QA, Domain.SUMMARISATION) and not self.context:
-            raise ValueError(f"a {self.domain} item needs a context (a list of speaker and text)")
+        needs_context = self.domain in (Domain.CONVERSATIONAL_QA, Domain.SUMMARISATION)
+        if needs_context and not self.context and not self.provenance.get("context_missing"):
+            raise ValueError(
+                f"a {self.domain} item needs a context (a list of speaker and text), or provenance.context_missing "
+                "with the reason"
+            )
         return self
 
     def gold(self) -> list[str]:

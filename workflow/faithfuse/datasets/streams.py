@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from faithfuse.errors import InputError
+from faithfuse.records import iter_json_lines
 
 _CHUNK = 1 << 16
 _BLANK = " \t\r\n"
@@ -166,6 +167,17 @@ def first_character(path: Path | str) -> str:
     text = _JsonText(path)
     with text.stream:
         return text.peek()
+
+
+def iter_json_records(path: Path | str) -> Iterator[tuple[int, Any]]:
+    """Yield (one-based line, value) of a JSON list or of JSON Lines, whichever the file holds.
+
+    Names do not tell: several sets have JSON Lines in a file called `.json`.
+
+    Raises:
+        InputError: the file is missing, is not UTF-8, or is neither.
+    """
+    return iter_json_array(path) if first_character(path) == "[" else iter_json_lines(path)
 
 
 def iter_table(

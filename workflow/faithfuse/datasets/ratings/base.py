@@ -11,7 +11,7 @@ import hashlib
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,10 +35,12 @@ class Source:
 
     Args:
         root: the folder with the set's files, or a folder that holds it under its usual name.
+        only: the one file to read, where the user names it.
         repair: whether damage that the set's module documents may be mended.
     """
 
     root: Path
+    only: Path | None = None
     repair: bool = False
     home: str = ""
     files: list[Path] = field(default_factory=list)
@@ -52,7 +54,7 @@ class Source:
         It is looked for in `root`, in the set's usual folder below `root` and in `elsewhere` (relative to root).
         """
         for place in (name, f"{self.home}/{name}", *elsewhere):
-            path = self.root / place
+            path = self.only or self.root / place
             if path.is_file():
                 if path not in self.files:
                     self.files.append(path)
@@ -93,7 +95,7 @@ class Importer:
     Attributes:
         name: its name on the command line and in the records' `source_set`.
         title: its name in print.
-        domain: the domain of its items.
+        domain: the domain of its items; None if each says its own.
         home: its usual folder below a data folder.
         url, licence, citation: where it is from and on which terms.
         scale: how its labels become Likert values, in words.
@@ -105,7 +107,7 @@ class Importer:
 
     name: str
     title: str
-    domain: Domain
+    domain: Domain | None
     home: str
     url: str
     licence: str
@@ -213,9 +215,10 @@ def write(
     Raises:
         InputError: a file is missing or broken, or a system is unknown; nothing in `out` has changed then.
     """
-    if not root.is_dir():
+    only = root if root.is_file() and not importer.home else None
+    if not root.is_dir() and only is None:
         raise InputError("is no folder", path=root, fix="Point --root at the folder with the original files.")
-    source = Source(root=root, repair=repair, home=importer.home)
+    source = Source(root=root, only=only, repair=repair, home=importer.home)
     spools: dict[type[Record], _Spool] = {kind: _Spool(kind) for kind in (Item, Response, Rating)}
     strata: dict[str, str] = {}
     seen: set[str] = set()
@@ -287,7 +290,7 @@ def _card(
     return {
         "set": importer.name,
         "title": importer.title,
-        "domain": str(importer.domain),
+        "domain": importer.domain and str(importer.domain),
         "counts": _counts(spools, keep),
         "selection": {"items": limit, "of": available, "seed": seed} if limit is not None else None,
         "systems": sorted(systems) if systems else None,
@@ -327,3 +330,42 @@ def _check_systems(asked: Sequence[str], seen: set[str], root: Path) -> None:
             path=root,
             fix=f"Choose from {', '.join(sorted(seen))}.",
         )
+
+
+def need(record: Any, names: Iterable[str], path: Path, line: int) -> dict[str, Any]:
+    """The record itself, if it is an object that has all the fields `names`.
+
+    Raises:
+        InputError: it is not, or has not; the message lists what is missing.
+    """
+    missing = [name for name in names if not isinstance(record, dict) or name not in record]
+    if missing:
+        raise InputError(
+            f"has no {', '.join(missing)}",
+            path=path,
+            line=line,
+            fix="Check that this is the original file of the set.",
+        )
+    return record
+
+
+def label(value: Any, scale: Mapping[Any, float | None], path: Path, line: int, name: str) -> float | None:
+    """A label on the Likert scale; null in `scale` means abstain.
+
+    Raises:
+        InputError: the scale does not know the label.
+    """
+    for known, likert in scale.items():
+        if value == known and type(value) is type(known):
+            return likert
+    raise InputError(
+        f"{name} is {value!r:.60}, which the set's scale does not know",
+        path=path,
+        line=line,
+        fix=f"Known are {', '.join(map(repr, scale))}; get the original file again.",
+    )
+
+
+def short_hash(*parts: str) -> str:
+    """The first 16 hexadecimal digits of the parts' SHA-256, for ids where a set has none."""
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:16]

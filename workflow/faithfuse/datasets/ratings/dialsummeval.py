@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from faithfuse.datasets.points import sentences, turns
-from faithfuse.datasets.ratings.base import Importer, Source, build, response
+from faithfuse.datasets.ratings.base import Importer, Source, build, need, response
 from faithfuse.errors import InputError
 from faithfuse.records import Domain, Item, Rating, Record, References, Turn, iter_json_lines
 
@@ -35,11 +35,7 @@ def _read(source: Source) -> Iterator[Record]:
     references: dict[str, str] = {}
     seen: dict[str, tuple[int, str]] = {}
     for line, record in iter_json_lines(path):
-        missing = {"id", "dialogue", "summary", "annotations", "model_id"} - set(record)
-        if missing:
-            raise InputError(
-                f"has no {', '.join(sorted(missing))}", path=path, line=line, fix="Get the original file again."
-            )
+        need(record, ("id", "dialogue", "summary", "annotations", "model_id"), path, line)
         seen.setdefault(record["id"], (line, record["dialogue"]))
         if seen[record["id"]][1] != record["dialogue"]:
             raise InputError(
@@ -65,7 +61,7 @@ def _read(source: Source) -> Iterator[Record]:
                 item_id=item_id,
                 system=system,
                 annotator=f"rater{place}",
-                likert=annotation.get("consistency"),
+                likert=need(annotation, ("consistency",), path, line)["consistency"],
             )
     for dialogue_id, (line, dialogue) in seen.items():
         if dialogue_id not in references:

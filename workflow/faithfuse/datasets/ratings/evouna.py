@@ -27,17 +27,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from faithfuse.datasets.ratings.base import NO, YES, Importer, Source, build, question_group, response
+from faithfuse.datasets.ratings.base import NO, YES, Importer, Source, build, label, need, question_group, response
 from faithfuse.datasets.streams import iter_json_array
-from faithfuse.errors import InputError
 from faithfuse.records import Domain, Item, Rating, Record, References, iter_json_lines
 
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 
+_FIELDS = [f"{field}_{system}" for system in SYSTEMS for field in ("answer", "judge")]
+_FIELDS += ["question", "golden_answer", "improper"]
+_SCALE = {True: YES, False: NO, None: None, "nan": None}
+
 _UNIT_RATE = re.compile(r"(?:\d|bit|byte|[mk]|km|mi|miles?|[gl]|liters?|rev)$", re.IGNORECASE)
 _UNIT_TIME = re.compile(r"(?:h|hr|hour|s|sec|second|min|minute|day|year|yr)\b(?!\w)", re.IGNORECASE)
 _DAMAGED = re.compile(r"\b\w*null\w*\b", re.IGNORECASE)
-_SPELT_WITH_NULL = re.compile(r"(?:dis)?(?:ann)?null(?:$|s$|ed$|ing$|if\w*$|it\w*$|ment\w*$|ary$)", re.IGNORECASE)
+_SPELT_WITH_NULL = re.compile(r"(?:dis)?(?:an)?null(?:s|ed|ing|if\w*|it\w*|ment\w*|ary)?", re.IGNORECASE)
 
 
 def split_aliases(joined: str) -> list[str]:
@@ -79,21 +82,6 @@ def undo_damage(text: str) -> str:
     return _DAMAGED.sub(lambda match: match[0].replace("null", "nan") if is_damaged(match[0]) else match[0], text)
 
 
-def _judgement(value: Any, path: Path, line: int, system: str) -> float | None:
-    if value is True:
-        return YES
-    if value is False:
-        return NO
-    if value is None or value == "nan":
-        return None
-    raise InputError(
-        f'judge_{system} is {value!r:.40}, neither true, false, null nor "nan"',
-        path=path,
-        line=line,
-        fix="Get the original file again.",
-    )
-
-
 def _nq_open(source: Source) -> dict[str, list[list[str]]]:
     """NQ-open's alias lists by the text they give when joined, for the questions of the development set."""
     path = source.find(
@@ -105,8 +93,7 @@ def _nq_open(source: Source) -> dict[str, list[list[str]]]:
     lists: dict[str, list[list[str]]] = {}
     if path is not None:
         for number, record in iter_json_lines(path):
-            if not isinstance(record, dict) or not {"question", "answer"} <= set(record):
-                raise InputError("has no question and answer", path=path, line=number, fix="Get the file again.")
+            need(record, ("question", "answer"), path, number)
             lists.setdefault(record["question"], []).append(record["answer"])
     return lists
 
@@ -115,25 +102,9 @@ def _read(source: Source, *, set_name: str, file: str) -> Iterator[Record]:
     path = source.require(file)
     known = _nq_open(source) if set_name == "evouna_nq" else {}
     for number, (line, record) in enumerate(iter_json_array(path), start=1):
-        needed = {"question", "golden_answer", "improper"}
-        needed |= {f"{field}_{system}" for field in ("answer", "judge") for system in SYSTEMS}
-        missing = needed - set(record) if isinstance(record, dict) else needed
-        if missing:
-            raise InputError(
-                f"record {number} has no {', '.join(sorted(missing))}",
-                path=path,
-                line=line,
-                fix="Check that this is the original EVOUNA file.",
-            )
-        if not isinstance(record["improper"], bool):
-            raise InputError(
-                f"improper is {record['improper']!r:.40}, not true or false",
-                path=path,
-                line=line,
-                fix="Get the original file again.",
-            )
-        judgements = {s: _judgement(record[f"judge_{s}"], path, line, s) for s in SYSTEMS}
-        if record["improper"]:
+        need(record, _FIELDS, path, line)
+        judgements = {s: label(record[f"judge_{s}"], _SCALE, path, line, f"judge_{s}") for s in SYSTEMS}
+        if label(record["improper"], {True: YES, False: NO}, path, line, "improper") == YES:
             carried = any(value is not None for value in judgements.values())
             reason = "marked improper, though it carries a judgement" if carried else "marked improper"
             source.drop("item", reason, path, line)
