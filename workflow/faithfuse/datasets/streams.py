@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from faithfuse.errors import InputError
-from faithfuse.records import iter_json_lines
 
 _CHUNK = 1 << 16
 _BLANK = " \t\r\n"
@@ -170,14 +169,22 @@ def first_character(path: Path | str) -> str:
 
 
 def iter_json_records(path: Path | str) -> Iterator[tuple[int, Any]]:
-    """Yield (one-based line, value) of a JSON list or of JSON Lines, whichever the file holds.
+    """Yield (one-based line, value) of a JSON list, of JSON Lines, or of values that span lines.
 
-    Names do not tell: several sets have JSON Lines in a file called `.json`.
+    Names do not tell which: several sets have JSON Lines in a file called `.json`, and others one record over
+    many lines.
 
     Raises:
-        InputError: the file is missing, is not UTF-8, or is neither.
+        InputError: the file is missing, is not UTF-8, or is none of these.
     """
-    return iter_json_array(path) if first_character(path) == "[" else iter_json_lines(path)
+    if first_character(path) == "[":
+        yield from iter_json_array(path)
+        return
+    text = _JsonText(path)
+    with text.stream:
+        while text.peek():
+            line = text.line
+            yield line, text.value()
 
 
 def iter_table(
