@@ -55,6 +55,7 @@ CORRELATION_COLUMNS = (
 
 _CHUNK = 256
 _KEPT_VALUES = 4_000_000
+_KEPT_SIGNS = 24_000_000
 _RELATIVE_ZERO = 1e-12
 
 
@@ -65,8 +66,7 @@ class Estimate:
     Attributes:
         value: -1 to 1 (AUROC: 0 to 1).
         low, high: 95% percentile bootstrap interval over groups.
-        p_value: two-sided, that the coefficient is 0 (AUROC: 0.5): t test of Fisher's z on its bootstrap standard
-            error, with one degree of freedom less than there are groups.
+        p_value: two-sided, that the coefficient is 0 (AUROC: 0.5); see `group_t_test`.
         pairs: scored and rated responses behind it.
     """
 
@@ -252,7 +252,10 @@ def correlate(
     binary = [bool(np.isin(y[:, human], (0.0, 1.0)).all()) for human in range(y.shape[1])]
     estimates: dict[tuple[str, int, int], Estimate] = {}
     # Blocks of metrics keep what is remembered of the resamples within a fixed budget of memory.
-    block = max(1, _KEPT_VALUES // (max(resamples, 1) * y.shape[1] * len(coefficients)))
+    block = _KEPT_VALUES // (max(resamples, 1) * y.shape[1] * len(coefficients))
+    if KENDALL in coefficients or AUROC in coefficients:
+        block = min(block, _KEPT_SIGNS // (count * count * y.shape[1]))
+    block = max(1, block)
     for start in range(0, x.shape[1], block):
         part = x[:, start : start + block]
         for (name, metric, human), estimate in _correlate_block(
@@ -309,11 +312,11 @@ def _correlate_block(
                 key = (name, metric, human)
                 if reason:
                     yield key, Estimate(None, None, None, None, int(scored.sum()), reason)
-                else:
-                    yield (
-                        key,
-                        _estimate(value, drawn[name][:, metric, human], name, int(scored.sum()), scored_groups),
-                    )
+                    continue
+                signs = ranked[metric].signs[human] if name in (KENDALL, AUROC) else None
+                p_value = _p_value(name, x[scored, metric], y[scored, human], codes[scored], signs)
+                low, high, remark = _interval(drawn[name][:, metric, human], scored_groups)
+                yield key, Estimate(value, low, high, p_value, int(scored.sum()), remark)
 
 
 def _undefined(x: np.ndarray, y: np.ndarray, coefficient: str, binary: bool) -> str:
@@ -333,23 +336,18 @@ def _undefined(x: np.ndarray, y: np.ndarray, coefficient: str, binary: bool) -> 
     return ""
 
 
-def _estimate(value: float, drawn: np.ndarray, coefficient: str, pairs: int, groups: int) -> Estimate:
+def _interval(drawn: np.ndarray, groups: int) -> tuple[float | None, float | None, str]:
+    """The interval from bootstrap values, NaN where undefined, and a remark where there is something to say."""
     if not len(drawn):
-        return Estimate(value, None, None, None, pairs, "no interval asked for")
+        return None, None, "no interval asked for"
     if groups < MIN_GROUPS:
-        return Estimate(value, None, None, None, pairs, f"no interval: {groups} groups, at least {MIN_GROUPS} needed")
+        return None, None, f"no interval: {groups} groups, at least {MIN_GROUPS} needed"
     defined = drawn[~np.isnan(drawn)]
     undefined = len(drawn) - len(defined)
     if undefined > MAX_UNDEFINED * len(drawn):
-        return Estimate(
-            value, None, None, None, pairs, f"no interval: undefined in {undefined} of {len(drawn)} resamples"
-        )
-    reason = f"undefined in {undefined} of {len(drawn)} resamples" if undefined else ""
-    low, high = percentile_interval(defined)
-    p_value = fisher_p(value, defined, coefficient, groups)
-    if p_value is None:
-        reason = "; ".join(filter(None, [reason, "no p-value: the same in every resample"]))
-    return Estimate(value, low, high, p_value, pairs, reason)
+        return None, None, f"no interval: undefined in {undefined} of {len(drawn)} resamples"
+    remark = f"undefined in {undefined} of {len(drawn)} resamples" if undefined else ""
+    return *percentile_interval(defined), remark
 
 
 def bootstrap_pearson(x: np.ndarray, y: np.ndarray, groups: Sequence[str], resamples: int, seed: int) -> np.ndarray:
@@ -378,15 +376,38 @@ def percentile_interval(drawn: np.ndarray, level: float = LEVEL) -> tuple[float,
     return float(low), float(high)
 
 
-def fisher_p(value: float, drawn: np.ndarray, coefficient: str, groups: int) -> float | None:
-    """Two-sided p-value of no association, from Fisher's z and its bootstrap standard error; None if that is 0."""
-    almost_one = 1 - 1e-9
-    scale = (lambda r: 2 * r - 1) if coefficient == AUROC else (lambda r: r)
-    z = math.atanh(min(max(scale(value), -almost_one), almost_one))
-    error = float(np.std(np.arctanh(np.clip(scale(drawn), -almost_one, almost_one)), ddof=1))
-    if error <= _RELATIVE_ZERO:
+def group_t_test(contributions: np.ndarray, *, pairwise: bool = False) -> float | None:
+    """Two-sided p-value of no association, from what each group contributes to the covariance.
+
+    Without association the contributions have mean 0, whatever happens inside a group, so a one-sample t test over
+    groups needs no independence of rows (docs/decisions/0502-intervals-and-tests.md).
+
+    Args:
+        contributions: shape (groups,): a group's sum of products of centred values (or ranks), or of pair signs.
+        pairwise: the contributions are sums over pairs, each counted for both of its groups (Kendall, AUROC), which
+            doubles the standard error.
+
+    Returns:
+        The p-value, or None for fewer than `MIN_GROUPS` groups or where no group differs.
+    """
+    count = len(contributions)
+    if count < MIN_GROUPS:
         return None
-    return float(2 * stats.t.sf(abs(z) / error, df=groups - 1))
+    error = float(np.std(contributions, ddof=1)) / math.sqrt(count) * (2 if pairwise else 1)
+    mean = float(np.mean(contributions))
+    if error <= _RELATIVE_ZERO * max(1.0, abs(mean)):
+        return None
+    return float(2 * stats.t.sf(abs(mean) / error, df=count - 1))
+
+
+def _p_value(name: str, x: np.ndarray, y: np.ndarray, codes: np.ndarray, signs: np.ndarray | None) -> float | None:
+    present = np.unique(codes)
+    if name in (KENDALL, AUROC):
+        return group_t_test(signs.sum(axis=1)[present], pairwise=True)
+    if name == SPEARMAN:
+        x, y = stats.rankdata(x), stats.rankdata(y)
+    products = (x - x.mean()) * (y - y.mean())
+    return group_t_test(np.bincount(codes, weights=products)[present])
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
