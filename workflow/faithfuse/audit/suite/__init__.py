@@ -1,1 +1,1 @@
-"""The exhaustive conformance suite of the audit."""
+"""The conformance suite (arXiv 2609.29145, section IV): all 81 states, baselines, ablations, transitions, mutations."""
