@@ -15,6 +15,8 @@ from faithfuse.records import Item, Rating, References, Response, Turn, write_re
 from faithfuse.report.notebook import execute
 
 NOTEBOOK = Path(__file__).parents[3] / "notebooks" / "disagreement.ipynb"
+CONSTANT = "constant metric: every value is 0"
+EMPTY = ("", "", "")
 NOTE = "Ratings were constructed by the authors; they are no evidence."
 CORRELATIONS = (
     "domain,metric,metric_class,extension,human,coefficient,value,low,high,pairs,unscored,reason,p_value,p_holm"
@@ -68,20 +70,7 @@ def build(root: Path, note: str) -> Path:
         [
             ["short_form_qa", "ROUGE-1", "n-gram", "false", "likert", "pearson", 0.24, -0.4, 0.7, 10, 0, "", 0.4, 0.8],
             ["short_form_qa", "ROUGE-1", "n-gram", "false", "bool", "pearson", 0.99, 0.9, 1, 10, 0, "", 0.4, 0.8],
-            [
-                "short_form_qa",
-                "Exact match",
-                "matching",
-                "false",
-                "likert",
-                "pearson",
-                *[""] * 3,
-                10,
-                0,
-                CONSTANT,
-                "",
-                "",
-            ],
+            ["short_form_qa", "Exact match", "matching", "false", "likert", "pearson", *EMPTY, 10, 0, CONSTANT, "", ""],
         ],
     )
     write_csv(
