@@ -1,0 +1,506 @@
+"""Results as a reader meets them: tables of formatted cells, facts and lists, ready for the template.
+
+Numbers are rounded to three decimals here and nowhere else; a missing number is shown as N/A with its reason, never
+as zero.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from faithfuse.report.figures import human_title, main_human
+from faithfuse.report.inputs import (
+    DOMAIN_TITLES,
+    HUMAN_CLASS,
+    Row,
+    Sheet,
+    class_title,
+    domain_rank,
+    domain_title,
+    is_true,
+)
+
+MINUS = "\u2212"
+NOT_COMPUTED = "not computed"
+COEFFICIENTS = (
+    ("", "Pearson"),
+    ("_spearman", "Spearman"),
+    ("_kendall", "Kendall"),
+    ("_auroc", "AUROC"),
+)
+
+
+class Cell(NamedTuple):
+    """One table cell: what is shown, a second line, the value to sort by, and the footnote's mark."""
+
+    text: str
+    sub: str = ""
+    sort: str = ""
+    mark: str = ""
+    numeric: bool = False
+    header: bool = False
+    tone: str = ""
+
+
+class Column(NamedTuple):
+    """A column's title and whether it holds numbers."""
+
+    title: str
+    numeric: bool = False
+
+
+class Footnote(NamedTuple):
+    """A mark in the table and what it says."""
+
+    mark: str
+    text: str
+
+
+@dataclass
+class Table:
+    """A table as the template draws it; `groups` are headings over several columns (title, number of columns)."""
+
+    name: str
+    caption: str
+    columns: list[Column]
+    rows: list[list[Cell]]
+    groups: list[tuple[str, int]] = field(default_factory=list)
+    footnotes: list[Footnote] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class Footnotes:
+    """Hands out a letter for each different text, in order of first use."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, str] = {}
+
+    def mark(self, text: str) -> str:
+        if text not in self._marks:
+            number, letters = len(self._marks), ""
+            while True:
+                letters = chr(97 + number % 26) + letters
+                number = number // 26 - 1
+                if number < 0:
+                    break
+            self._marks[text] = letters
+        return self._marks[text]
+
+    def notes(self) -> list[Footnote]:
+        return [Footnote(mark, text) for text, mark in self._marks.items()]
+
+
+def decimal(value: float, digits: int = 3) -> str:
+    """A number for reading: fixed decimals, a true minus sign, no negative zero."""
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", MINUS)
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """An interval in brackets, or nothing where a bound is missing."""
+    return f"[{decimal(low)}, {decimal(high)}]" if low is not None and high is not None else ""
+
+
+def number_cell(value: float | None, sub: str = "", digits: int = 3, mark: str = "") -> Cell:
+    """A number's cell, N/A where there is none."""
+    if value is None:
+        return Cell("N/A", sort="", mark=mark, numeric=True, tone="na")
+    return Cell(decimal(value, digits), sub, repr(value), mark, numeric=True)
+
+
+def count_cell(text: str) -> Cell:
+    """A whole number as its stage wrote it (`57` or `57.0`)."""
+    if not text.strip():
+        return Cell("N/A", numeric=True, tone="na")
+    try:
+        value = float(text)
+    except ValueError:
+        return Cell(text)
+    shown = str(int(value)) if value == int(value) else decimal(value)
+    return Cell(shown, sort=repr(value), numeric=True)
+
+
+def table_bases(sheet: Sheet) -> list[tuple[str, str, str]]:
+    """The value columns of a Table I–III file as (column, domain, human column).
+
+    A value column is one that has its lower bound beside it (`<column>_low`); a column in which nothing was computed
+    (its domain is not part of the run) is left out.
+    """
+    bases = []
+    for column in sheet.columns:
+        if f"{column}_low" not in sheet.columns:
+            continue
+        if not any(row[column].strip() or _why(row, column) not in ("", NOT_COMPUTED) for row in sheet.rows):
+            continue
+        domain = max((name for name in DOMAIN_TITLES if column.startswith(f"{name}_")), key=len, default="")
+        bases.append((column, domain, column.removeprefix(f"{domain}_") if domain else column))
+    return bases
+
+
+def _why(row: Row, base: str) -> str:
+    return row.get(f"{base}_reason", "").strip()
+
+
+def unique(values: Iterable[str]) -> list[str]:
+    """Different non-empty strings in order of first use."""
+    return list(dict.fromkeys(value for value in values if value.strip()))
+
+
+def split_note(sheet: Sheet) -> tuple[str, list[str]]:
+    """The sentence that the notes of all rows begin with, and what single rows add to it.
+
+    Returns:
+        The shared note (empty where there is none), and the rows' own notes behind the name of their row.
+    """
+    notes = [row.get("note", "").strip() for row in sheet.rows]
+    shared = min(notes, key=len, default="")
+    if not all(note.startswith(shared) for note in notes):
+        shared = ""
+    own = []
+    for row, note in zip(sheet.rows, notes, strict=True):
+        rest = note.removeprefix(shared).lstrip("; ")
+        if rest:
+            own.append(f"{class_title(row[sheet.columns[0]])}: {rest}")
+    return shared, unique(own)
+
+
+def metric_cell(row: Row) -> Cell:
+    dagger = "†" if is_true(row.get("extension", "")) and row["metric_class"] != HUMAN_CLASS else ""
+    return Cell(row["metric"], mark=dagger, header=True)
+
+
+def correlation_table(sheet: Sheet, name: str, caption: str, extensions: bool) -> Table:
+    """Tables I–III: each human column with our Pearson correlation, its interval, and the published value.
+
+    Args:
+        sheet: the table's file.
+        name: id of the table in the page.
+        caption: its heading.
+        extensions: show the metrics that the papers' tables do not have, or else the others; the human ceiling
+            stands with the others.
+    """
+    footnotes = Footnotes()
+    bases = table_bases(sheet)
+    columns = [Column("Metric"), Column("Class")]
+    groups = [("", 2)]
+    for _, domain, human in bases:
+        columns += [Column("this run", True), Column("paper", True)]
+        groups.append((f"{domain_title(domain)}, {human_title(human)}", 2))
+    rows = []
+    for row in sheet.rows:
+        if (is_true(row["extension"]) and row["metric_class"] != HUMAN_CLASS) != extensions:
+            continue
+        cells = [metric_cell(row), Cell(class_title(row["metric_class"]))]
+        for base, _, _ in bases:
+            value = sheet.number(row, base)
+            bounds = interval(sheet.number(row, f"{base}_low"), sheet.number(row, f"{base}_high"))
+            reason = _why(row, base) if value is None or not bounds else ""
+            cells.append(number_cell(value, bounds, mark=footnotes.mark(reason) if reason else ""))
+            paper = sheet.number(row, f"{base}_paper") if f"{base}_paper" in row else None
+            cells.append(Cell("", numeric=True) if paper is None else number_cell(paper))
+        rows.append(cells)
+    return Table(name, caption, columns, rows, groups, footnotes.notes())
+
+
+def coefficient_tables(sheet: Sheet, name: str) -> list[Table]:
+    """Every coefficient of Tables I–III, one table for each human column."""
+    tables = []
+    for base, domain, human in table_bases(sheet):
+        present = [(suffix, title) for suffix, title in COEFFICIENTS if f"{base}{suffix}" in sheet.columns]
+        columns = [Column("Metric"), *(Column(title, True) for _, title in present)]
+        extra = [
+            (suffix, title)
+            for suffix, title in (
+                ("_pairs", "Pairs"),
+                ("_unscored", "Unscored"),
+                ("_p_holm", "p (Holm)"),
+                ("_paper", "Paper"),
+                ("_difference", "Ours − paper"),
+            )
+            if f"{base}{suffix}" in sheet.columns
+        ]
+        columns += [Column(title, True) for _, title in extra]
+        footnotes = Footnotes()
+        rows = []
+        for row in sheet.rows:
+            reason = _why(row, base)
+            cells = [metric_cell(row)]
+            for suffix, _ in present:
+                value = sheet.number(row, f"{base}{suffix}")
+                bounds = (
+                    interval(sheet.number(row, f"{base}_low"), sheet.number(row, f"{base}_high")) if not suffix else ""
+                )
+                cells.append(number_cell(value, bounds, mark=footnotes.mark(reason) if reason and not suffix else ""))
+            for suffix, _ in extra:
+                text = row[f"{base}{suffix}"]
+                if suffix in ("_pairs", "_unscored"):
+                    cells.append(count_cell(text))
+                elif not text.strip():
+                    cells.append(Cell("", numeric=True))
+                else:
+                    cells.append(number_cell(sheet.number(row, f"{base}{suffix}")))
+            rows.append(cells)
+        title = f"{domain_title(domain)}, {human_title(human)}"
+        tables.append(Table(f"{name}-{base}", title, columns, rows, footnotes=footnotes.notes()))
+    return tables
+
+
+def _domains_of(sheet: Sheet, column: str) -> list[str]:
+    """Domains for which the column (`share`, `value`) holds anything."""
+    return [
+        domain
+        for domain in DOMAIN_TITLES
+        if f"{domain}_{column}" in sheet.columns and any(row[f"{domain}_{column}"].strip() for row in sheet.rows)
+    ]
+
+
+def share_table(sheet: Sheet, name: str, caption: str) -> Table:
+    """Table IV: each class's share of the fused metric's importance, beside the published share."""
+    columns, groups = [Column("Class")], [("", 1)]
+    domains = _domains_of(sheet, "share")
+    for domain in domains:
+        columns += [Column("this run", True), Column("paper", True), Column("blind drop", True)]
+        groups.append((domain_title(domain), 3))
+    rows = []
+    for row in sheet.rows:
+        cells = [Cell(class_title(row["metric_class"]), header=True)]
+        for domain in domains:
+            bounds = interval(sheet.number(row, f"{domain}_low"), sheet.number(row, f"{domain}_high"))
+            cells.append(number_cell(sheet.number(row, f"{domain}_share"), bounds))
+            cells.append(number_cell(sheet.number(row, f"{domain}_paper")))
+            cells.append(number_cell(sheet.number(row, f"{domain}_blind_drop")))
+        rows.append(cells)
+    seeds = unique(row.get("seeds", "") for row in sheet.rows)
+    notes = [f"Means over {', '.join(seeds)} seeds, each with its own blind split."] if seeds else []
+    return Table(name, caption, columns, rows, groups, [], notes + split_note(sheet)[1])
+
+
+def fusion_table(sheet: Sheet, name: str, caption: str) -> Table:
+    """Table V: fused against the best single metric on the same blind rows, beside the published values."""
+    columns, groups = [Column("Metric")], [("", 1)]
+    footnotes = Footnotes()
+    domains = _domains_of(sheet, "value")
+    usual = {}
+    for domain in domains:
+        counts = [row[f"{domain}_rows"] for row in sheet.rows if row[f"{domain}_rows"].strip()]
+        usual[domain] = max(counts, key=counts.count, default="")
+        columns += [Column("this run", True), Column("paper", True)]
+        groups.append((f"{domain_title(domain)}, {count_cell(usual[domain]).text} blind rows", 2))
+    rows = []
+    for row in sheet.rows:
+        cells = [Cell(row["metric"], header=True)]
+        for domain in domains:
+            lines = [interval(sheet.number(row, f"{domain}_low"), sheet.number(row, f"{domain}_high"))]
+            if row[f"{domain}_rows"].strip() and row[f"{domain}_rows"] != usual[domain]:
+                lines.append(f"{count_cell(row[f'{domain}_rows']).text} rows")
+            note = row.get(f"{domain}_note", "").strip()
+            cells.append(
+                number_cell(
+                    sheet.number(row, f"{domain}_value"),
+                    "\n".join(filter(None, lines)),
+                    mark=footnotes.mark(note) if note else "",
+                )
+            )
+            paper = sheet.number(row, f"{domain}_paper")
+            cells.append(Cell("", numeric=True) if paper is None else number_cell(paper))
+        rows.append(cells)
+    return Table(name, caption, columns, rows, groups, footnotes.notes(), split_note(sheet)[1])
+
+
+def plain_table(sheet: Sheet, name: str, caption: str, limit: int = 40) -> Table:
+    """Any CSV as it is, numbers rounded for reading; at most `limit` rows, the rest counted in a note."""
+    columns = []
+    for column in sheet.columns:
+        texts = [row[column].strip() for row in sheet.rows if row[column].strip()]
+        columns.append(Column(column.replace("_", " "), bool(texts) and all(_is_number(text) for text in texts)))
+    rows = []
+    for row in sheet.rows[:limit]:
+        cells = []
+        for place, (column, spec) in enumerate(zip(sheet.columns, columns, strict=True)):
+            if spec.numeric:
+                cells.append(count_cell(row[column]))
+            else:
+                cells.append(Cell(_words(row[column]) if place == 0 else row[column], header=place == 0))
+        rows.append(cells)
+    left = len(sheet.rows) - limit
+    notes = [f"{left} more rows in {sheet.path.name}."] if left > 0 else []
+    return Table(name, caption, columns, rows, notes=notes)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def count_table(sheet: Sheet) -> tuple[Table, int, int]:
+    """The audit's counts beside the paper's; returns the table, how many are equal and how many were compared."""
+    rows, equal, compared = [], 0, 0
+    for row in sheet.rows:
+        ours, paper = row["ours"].strip(), row["paper"].strip()
+        verdict, tone = ("not measured" if paper else "not in the paper"), "na"
+        if ours and paper:
+            compared += 1
+            same = ours == paper or (_is_number(ours) and _is_number(paper) and float(ours) == float(paper))
+            equal += same
+            verdict, tone = ("equal", "good") if same else ("differs", "bad")
+        rows.append(
+            [
+                Cell(_words(row["quantity"]), header=True),
+                count_cell(ours),
+                count_cell(paper) if paper else Cell("", numeric=True),
+                Cell(row["unit"]),
+                Cell(verdict, tone=tone),
+            ]
+        )
+    columns = [Column("Quantity"), Column("This run", True), Column("Paper", True), Column("Unit"), Column("Agreement")]
+    return Table("audit-counts", "Counts beside the paper's", columns, rows), equal, compared
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").capitalize() if name.islower() else name.replace("_", " ")
+
+
+def mutation_table(sheet: Sheet) -> Table:
+    """The malformed records by defect: how many, how many rejected, how many with the expected code."""
+    by_defect: dict[str, list[Row]] = {}
+    for row in sheet.rows:
+        by_defect.setdefault(row["defect"], []).append(row)
+    rows = []
+    for defect, cases in by_defect.items():
+        rejected = sum(is_true(case["rejected"]) for case in cases)
+        expected = sum(is_true(case["rejected"]) and case["code"] == case["expected_code"] for case in cases)
+        tone = "" if rejected == expected == len(cases) else "bad"
+        rows.append(
+            [
+                Cell(_words(defect), header=True),
+                count_cell(str(len(cases))),
+                count_cell(str(rejected))._replace(tone=tone),
+                count_cell(str(expected))._replace(tone=tone),
+                Cell(", ".join(unique(case["expected_code"] for case in cases))),
+            ]
+        )
+    columns = [
+        Column("Defect"),
+        Column("Records", True),
+        Column("Rejected", True),
+        Column("With the expected code", True),
+        Column("Expected code"),
+    ]
+    return Table("audit-mutations", f"{len(sheet.rows)} malformed records by defect", columns, rows)
+
+
+def tally_table(sheet: Sheet, name: str, caption: str, columns: Sequence[str]) -> Table:
+    """How often each combination of some columns occurs in a long file."""
+    present = [column for column in columns if column in sheet.columns]
+    counts = Counter(tuple(row[column] for column in present) for row in sheet.rows)
+    rows = [
+        [*(Cell(part, header=place == 0) for place, part in enumerate(key)), count_cell(str(count))]
+        for key, count in sorted(counts.items())
+    ]
+    titles = [Column(column.replace("_", " ")) for column in present]
+    return Table(name, caption, [*titles, Column("Cases", True)], rows)
+
+
+def glance_table(correlations: Sequence[Sheet], evaluations: Sequence[Sheet]) -> Table:
+    """One row per domain: the best metric over all rated responses, then fused and best single on the blind rows."""
+    found = {(row["domain"], row["system"]): (sheet, row) for sheet in evaluations for row in sheet.rows}
+    rows = []
+    for sheet in correlations:
+        for domain in sorted({row["domain"] for row in sheet.rows}, key=domain_rank):
+            pearson = [
+                row
+                for row in sheet.rows
+                if row["domain"] == domain and row["coefficient"] == "pearson" and row["metric_class"] != HUMAN_CLASS
+            ]
+            human = main_human(sorted({row["human"] for row in pearson}))
+            mine = [row for row in pearson if row["human"] == human]
+            known = [(value, row) for row in mine if (value := sheet.number(row, "value")) is not None]
+            cells = [Cell(domain_title(domain), sub=human_title(human), header=True)]
+            cells.append(count_cell(max((row["pairs"] for row in mine), key=_as_number, default="")))
+            if known:
+                value, best = max(known, key=lambda entry: (entry[0], entry[1]["metric"]))
+                bounds = interval(sheet.number(best, "low"), sheet.number(best, "high"))
+                cells.append(number_cell(value, f"{bounds}\n{best['metric']}"))
+            else:
+                cells.append(number_cell(None))
+            apart = sum(
+                low > 0 or high < 0
+                for _, row in known
+                if (low := sheet.number(row, "low")) is not None and (high := sheet.number(row, "high")) is not None
+            )
+            cells.append(Cell(f"{apart} of {len(mine)}", sort=str(apart), numeric=True))
+            for system in ("fused", "best_single", "difference"):
+                cells.append(_evaluation_cell(*found.get((domain, system), (None, None))))
+            rows.append(cells)
+    columns = [
+        Column("Domain"),
+        Column("Rated responses", True),
+        Column("Best metric on all of them", True),
+        Column("Metrics whose interval leaves out 0", True),
+        Column("Fused metric, blind rows", True),
+        Column("Best single metric, same rows", True),
+        Column("Difference of the two, same rows", True),
+    ]
+    return Table("glance", "Pearson correlation with people, 95% interval below", columns, rows)
+
+
+def _as_number(text: str) -> float:
+    return float(text) if _is_number(text) else -1.0
+
+
+def _evaluation_cell(sheet: Sheet | None, row: Row | None) -> Cell:
+    if sheet is None or row is None:
+        return number_cell(None)
+    value = sheet.number(row, "value")
+    bounds = interval(sheet.number(row, "low"), sheet.number(row, "high"))
+    if value is None:
+        return Cell("N/A", sub=row["note"], numeric=True, tone="na")
+    if row["system"] == "best_single":
+        return number_cell(value, f"{bounds}\n{row['metric']}")
+    if row["system"] == "fused":
+        return number_cell(value, f"{bounds}\n{count_cell(row['rows']).text} rows")
+    return number_cell(value, bounds)
+
+
+def unscored_table(metas: Sequence[dict]) -> tuple[Table, int, int]:
+    """Metrics with missing values and why; returns the table, the missing and the total number of values."""
+    rows, missing, total = [], 0, 0
+    for meta in sorted(metas, key=lambda meta: domain_rank(meta["domain"])):
+        for metric, entry in meta["metrics"].items():
+            missing += entry["unscored"]
+            total += entry["scored"] + entry["unscored"]
+            if not entry["unscored"]:
+                continue
+            reasons = sorted(entry["reasons"].items(), key=lambda reason: (-reason[1], reason[0]))
+            rows.append(
+                [
+                    Cell(domain_title(meta["domain"]), header=True),
+                    Cell(metric),
+                    count_cell(str(entry["scored"])),
+                    count_cell(str(entry["unscored"])),
+                    Cell("; ".join(f"{reason} ({count})" for reason, count in reasons)),
+                ]
+            )
+    columns = [Column("Domain"), Column("Metric"), Column("Scored", True), Column("Unscored", True), Column("Why")]
+    return Table("unscored", "Metrics that could not score every response", columns, rows), missing, total
+
+
+def signature_table(metas: Sequence[dict]) -> Table:
+    """Every metric's signature; one row where all domains share it."""
+    seen: dict[tuple[str, str], list[str]] = {}
+    for meta in sorted(metas, key=lambda meta: domain_rank(meta["domain"])):
+        for metric, entry in meta["metrics"].items():
+            seen.setdefault((metric, entry["signature"]), []).append(domain_title(meta["domain"]))
+    rows = [
+        [Cell(metric, header=True), Cell(signature, tone="code"), Cell(", ".join(domains))]
+        for (metric, signature), domains in seen.items()
+    ]
+    return Table("signatures", "Signatures", [Column("Metric"), Column("Signature"), Column("Domains")], rows)
