@@ -32,9 +32,10 @@ def blind_split(y: np.ndarray, codes: np.ndarray, fraction: float, seed: int) ->
     blind = np.zeros(groups, dtype=bool)
     strata = np.array_split(order, min(STRATA, wanted))
     generator = np.random.default_rng([seed, 1])
-    taken = 0
-    for index, stratum in enumerate(strata):
-        share = round(wanted * (index + 1) / len(strata)) - taken
+    passed = taken = 0
+    for stratum in strata:
+        passed += len(stratum)
+        share = round(wanted * passed / groups) - taken
         blind[generator.permutation(stratum)[:share]] = True
         taken += share
     return blind[codes]
