@@ -6,12 +6,15 @@ import csv
 import itertools
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from typer.testing import CliRunner
 
 from faithfuse.analysis.tables import write_tables
+from faithfuse.cli import app
 
 REFERENCE = Path(__file__).parents[3] / "config" / "reference" / "paper_tables.csv"
 NOTE = "Ratings were constructed by the authors of the sample; they are no evidence about any metric."
@@ -76,10 +79,9 @@ def correlations(draw: random.Random, domain: str) -> list[list[Any]]:
             reason = ""
             if (metric, domain) == ("Exact match", "long_form_qa"):
                 numbers, tests, reason = [None] * 3, [None] * 2, CONSTANT
-            rows.append(
-                [domain, metric, metric_class, str(extension).lower(), human, coefficient, *numbers]
-                + [60 - missing, missing, reason, *tests, "not a label (3)" if missing else ""]
-            )
+            key = [domain, metric, metric_class, str(extension).lower(), human, coefficient]
+            why = "not a label (3)" if missing else ""
+            rows.append([*key, *numbers, 60 - missing, missing, reason, *tests, why])
     return rows
 
 
@@ -98,13 +100,13 @@ def build(root: Path) -> Inputs:
     for domain in DOMAINS:
         folder = root / "fusion" / domain
         classes = CLASSES if domain != "summarisation" else CLASSES[:-1]
-        shares = [draw.uniform(0.05, 0.3) for _ in classes]
+        drawn = [draw.uniform(0.05, 0.3) for _ in classes]
+        shares = [share / sum(drawn) for share in drawn]
         write_csv(
             folder / "importances.csv",
             "domain,metric_class,share,share_low,share_high,seeds,blind_drop,blind_drop_low,blind_drop_high",
             [
-                [domain, name, share / sum(shares), share / sum(shares) - 0.04, share / sum(shares) + 0.05, 10]
-                + [0.01, -0.05, 0.07]
+                [domain, name, share, share - 0.04, share + 0.05, 10, 0.01, -0.05, 0.07]
                 for name, share in zip(classes, shares, strict=True)
             ],
         )
@@ -201,6 +203,42 @@ def build(root: Path) -> Inputs:
     return Inputs(root, root / "tables", files, fusion, audit, meta, run)
 
 
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
+    """The constructed results with their figures, made once; tests get copies that they may break."""
+    made = build(tmp_path_factory.mktemp("report") / "results")
+    result = CliRunner().invoke(app, figure_arguments(made, made.root / "figures"))
+    assert result.exit_code == 0, result.output
+    return made
+
+
 @pytest.fixture
-def report_inputs(tmp_path: Path) -> Inputs:
-    return build(tmp_path / "results")
+def report_inputs(built: Inputs, tmp_path: Path) -> Inputs:
+    root = tmp_path / "results"
+    shutil.copytree(built.root, root)
+
+    def moved(path: Path) -> Path:
+        return root / path.relative_to(built.root)
+
+    return Inputs(
+        root,
+        moved(built.tables),
+        [moved(path) for path in built.correlations],
+        [moved(path) for path in built.fusion],
+        moved(built.audit),
+        [moved(path) for path in built.meta],
+        moved(built.run),
+    )
+
+
+def figure_arguments(made: Inputs, out: Path) -> list[str]:
+    """The command line of `faithfuse figures` on constructed results."""
+    repeated = [("--correlations", path) for path in made.correlations] + [("--fusion", path) for path in made.fusion]
+    return [
+        "figures",
+        *(str(part) for pair in repeated for part in pair),
+        "--audit",
+        str(made.audit),
+        "--out",
+        str(out),
+    ]

@@ -15,7 +15,7 @@ from faithfuse.errors import InputError
 from faithfuse.report import figures, inputs
 from faithfuse.report.svg import SVG
 
-from .conftest import DOMAINS, REFERENCE, Inputs
+from .conftest import DOMAINS, REFERENCE, Inputs, figure_arguments
 
 STATES = ("1", "0", "U")
 
@@ -190,27 +190,15 @@ def test_two_files_of_one_domain_are_refused(report_inputs: Inputs) -> None:
         correlation(twice)
 
 
-def arguments(made: Inputs, out: Path) -> list[str]:
-    repeated = [("--correlations", path) for path in made.correlations] + [("--fusion", path) for path in made.fusion]
-    return [
-        "figures",
-        *(str(part) for pair in repeated for part in pair),
-        "--audit",
-        str(made.audit),
-        "--out",
-        str(out),
-    ]
-
-
 def test_the_command_writes_four_figures_and_keeps_them_when_an_input_breaks(
     report_inputs: Inputs, tmp_path: Path
 ) -> None:
     out = tmp_path / "figures"
-    assert CliRunner().invoke(app, arguments(report_inputs, out)).exit_code == 0
+    assert CliRunner().invoke(app, figure_arguments(report_inputs, out)).exit_code == 0
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     assert sorted(before) == ["audit_states.svg", "correlation.svg", "fusion.svg", "importances.svg"]
     (report_inputs.audit / "states.csv").unlink()
-    result = CliRunner().invoke(app, arguments(report_inputs, out))
+    result = CliRunner().invoke(app, figure_arguments(report_inputs, out))
     assert isinstance(result.exception, InputError)
     assert "states.csv: cannot be read" in str(result.exception)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before

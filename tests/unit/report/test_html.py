@@ -17,7 +17,6 @@ from faithfuse.report.html import describe_run, render_report
 from faithfuse.report.inputs import read_sheet
 
 from .conftest import CONSTANT, NOTE, Inputs
-from .test_figures import arguments
 
 VOID = {"meta", "br", "img", "link", "input", "hr"}
 
@@ -66,12 +65,9 @@ class Page(HTMLParser):
 
 
 def report(made: Inputs, **changes: object) -> str:
-    figures = made.root / "figures"
-    if not figures.exists():
-        assert CliRunner().invoke(app, arguments(made, figures)).exit_code == 0
     given = {
         "tables": made.tables,
-        "figures": figures,
+        "figures": made.root / "figures",
         "correlations": made.correlations,
         "fusion": made.fusion,
         "meta": made.meta,
@@ -237,7 +233,6 @@ def test_a_missing_table_is_an_error_that_names_it(name: str, report_inputs: Inp
 
 
 def test_a_missing_figure_is_an_error_that_names_the_command(report_inputs: Inputs) -> None:
-    report(report_inputs)
     (report_inputs.root / "figures" / "fusion.svg").unlink()
     with pytest.raises(InputError, match=r"fusion\.svg: cannot be read.*faithfuse figures"):
         report(report_inputs)
@@ -260,7 +255,6 @@ def test_a_foreign_sidecar_is_refused(change, message: str, report_inputs: Input
 def test_the_command_writes_the_page_and_leaves_the_old_one_when_an_input_is_missing(
     report_inputs: Inputs, tmp_path: Path
 ) -> None:
-    report(report_inputs)
     out = tmp_path / "report.html"
     given = [("--correlations", path) for path in report_inputs.correlations]
     given += [("--fusion", path) for path in report_inputs.fusion] + [("--meta", path) for path in report_inputs.meta]

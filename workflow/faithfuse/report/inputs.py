@@ -17,13 +17,24 @@ from faithfuse.errors import InputError
 from faithfuse.records import Domain
 
 CORRELATION_COLUMNS = (
-    ["domain", "metric", "metric_class", "extension", "human", "coefficient", "value", "low", "high", "pairs", "unscored", "reason"]
+    "domain",
+    "metric",
+    "metric_class",
+    "extension",
+    "human",
+    "coefficient",
+    "value",
+    "low",
+    "high",
+    "pairs",
+    "unscored",
+    "reason",
 )
-IMPORTANCE_COLUMNS = ["domain", "metric_class", "share", "share_low", "share_high", "seeds"]
-EVALUATION_COLUMNS = ["domain", "system", "metric", "rows", "value", "low", "high", "note"]
-STATE_COLUMNS = ["I", "A", "M", "D", "endpoint", "oracle"]
-COUNT_COLUMNS = ["quantity", "ours", "paper", "unit"]
-MUTATION_COLUMNS = ["case", "defect", "rejected", "code", "expected_code"]
+IMPORTANCE_COLUMNS = ("domain", "metric_class", "share", "share_low", "share_high", "seeds")
+EVALUATION_COLUMNS = ("domain", "system", "metric", "rows", "value", "low", "high", "note")
+STATE_COLUMNS = ("I", "A", "M", "D", "endpoint", "oracle")
+COUNT_COLUMNS = ("quantity", "ours", "paper", "unit")
+MUTATION_COLUMNS = ("case", "defect", "rejected", "code", "expected_code")
 
 DOMAIN_TITLES = {
     Domain.SHORT_FORM_QA.value: "Short-form QA",
