@@ -1,0 +1,108 @@
+"""The command line, from two CSV files to a fused score."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from faithfuse.analysis import commands
+from faithfuse.analysis.correlation import CORRELATION_COLUMNS
+from faithfuse.errors import FaithfuseError, InputError
+
+REFERENCE = Path(__file__).parents[3] / "config" / "reference" / "paper_tables.csv"
+
+
+@pytest.fixture
+def run():
+    app = typer.Typer(pretty_exceptions_enable=False)
+    commands.register(app)
+
+    def call(*arguments):
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == 0, result.output
+        return result
+
+    return call
+
+
+def _read(path):
+    with path.open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_two_csv_files_become_a_fused_metric_with_intervals(planted, run, tmp_path):
+    files = planted(rows=60)
+    run("correlate", files.metrics, files.ratings, "--out", tmp_path / "c.csv", "--resamples", 100)
+    rows = _read(tmp_path / "c.csv")
+    assert tuple(rows[0]) == CORRELATION_COLUMNS
+    assert {row["domain"] for row in rows} == {"short_form_qa"}
+    run("fuse", files.metrics, files.ratings, "--out", tmp_path / "m", "--seeds", 1, "--resamples", 100)
+    assert sorted(path.name for path in (tmp_path / "m").iterdir()) == [
+        "blind.csv",
+        "card.md",
+        "evaluation.csv",
+        "explanations.csv",
+        "importances.csv",
+        "model.json",
+        "splits.csv",
+    ]
+    card = (tmp_path / "m" / "card.md").read_text()
+    fused = next(row for row in _read(tmp_path / "m" / "evaluation.csv") if row["system"] == "fused")
+    assert f"fused: {float(fused['value']):.3f} ({float(fused['low']):.3f} to {float(fused['high']):.3f})" in card
+    assert "`ROUGE-1|v1`" in card
+    run("score", files.metrics, "--model", tmp_path / "m", "--out", tmp_path / "s.csv")
+    scores = {row["item_id"]: row["fused"] for row in _read(tmp_path / "s.csv")}
+    assert len(scores) == 60
+    for row in _read(tmp_path / "m" / "blind.csv"):
+        assert float(scores[row["item_id"]]) == pytest.approx(float(row["fused"]))
+    run(
+        "tables", "--correlations", tmp_path / "c.csv", "--fusion", tmp_path / "m",
+        "--reference", REFERENCE, "--out", tmp_path / "t", "--note", "a test",
+    )  # fmt: skip
+    assert len(list((tmp_path / "t").iterdir())) == 5
+
+
+def test_the_same_command_gives_the_same_bytes(planted, run, tmp_path):
+    files = planted(rows=40)
+    for name in ("a", "b"):
+        run("correlate", files.metrics, files.ratings, "--out", tmp_path / name / "c.csv", "--resamples", 100)
+        run("fuse", files.metrics, files.ratings, "--out", tmp_path / name, "--seeds", 1, "--resamples", 50)
+    for path in sorted((tmp_path / "a").iterdir()):
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
+
+
+def test_agreement_is_printed_or_written(planted, run, tmp_path):
+    files = planted(rows=30, raters=3)
+    printed = run("agreement", files.ratings, "--resamples", 50).stdout
+    run("agreement", files.ratings, "--resamples", 50, "--out", tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").read_text() == printed
+    assert float(_read(tmp_path / "a.csv")[0]["alpha"]) > 0.7
+
+
+def test_a_failure_leaves_the_previous_output_in_place(planted, run, tmp_path):
+    files = planted(rows=30)
+    out = tmp_path / "c.csv"
+    out.write_text("before")
+    files.ratings.write_text(files.ratings.read_text() + "q0000,s,z,,7\n")
+    with pytest.raises(InputError, match=r"RATINGS\.csv:32 \(q0000 s\): rating 7 is outside 1–5"):
+        run("correlate", files.metrics, files.ratings, "--out", out)
+    assert out.read_text() == "before"
+
+
+def test_ratings_of_responses_that_have_no_metrics_are_reported(planted, run, tmp_path):
+    files = planted(rows=30)
+    files.ratings.write_text(files.ratings.read_text() + "elsewhere,s,r0,,4\n")
+    result = run("correlate", files.metrics, files.ratings, "--out", tmp_path / "c.csv", "--resamples", 0)
+    assert "1 rated responses" in result.stderr
+
+
+def test_unknown_settings_are_refused(planted, run, tmp_path):
+    files = planted(rows=30)
+    with pytest.raises(FaithfuseError, match="Use small or library"):
+        run("fuse", files.metrics, files.ratings, "--out", tmp_path / "m", "--ebm", "huge")
