@@ -1,0 +1,119 @@
+"""Time of the statistics: bootstrap intervals and fusion, against the obvious way to get the same numbers.
+
+Every task runs in one process on one thread; `ratio` is a system's time over ours in the same run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import harness
+import numpy as np
+import pandas as pd
+import threadpoolctl
+from scipy import stats
+
+from faithfuse.analysis.correlation import COEFFICIENTS, PEARSON, SPEARMAN, correlate, group_codes
+from faithfuse.analysis.ebm import LIBRARY_DEFAULTS, EbmSettings, fit_ebm
+from faithfuse.analysis.fusion import fuse
+from faithfuse.analysis.ratings import Human, Joined, MetricTable
+
+ITEMS, METRICS = 500, 60
+CLASSES = ("llm", "n-gram", "embedding", "graph", "matching")
+
+
+def _table(items: int, metrics: int, seed: int = 0) -> Joined:
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(size=items)
+    values = 0.4 * quality[:, None] + rng.normal(size=(items, metrics))
+    likert = np.clip(np.round(3 + 1.2 * quality), 1, 5)
+    names = [f"m{index:02d}" for index in range(metrics)]
+    table = MetricTable(
+        path=Path("constructed"),
+        items=[f"q{index:05d}" for index in range(items)],
+        systems=["s"] * items,
+        groups=[f"g{index:05d}" for index in range(items)],
+        names=names,
+        values=values,
+        classes={name: CLASSES[index % 5] for index, name in enumerate(names)},
+        extension=dict.fromkeys(names, False),
+    )
+    return Joined(table, [Human(value, float(value >= 3), {}, 1) for value in likert], 0, 0)
+
+
+def _obvious(joined: Joined, method: str, resamples: int) -> np.ndarray:
+    """Draw rows, correlate, repeat: pandas for Pearson, SciPy for Spearman."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(joined.table.values)
+    human = pd.Series(joined.likert)
+    drawn = []
+    for _ in range(resamples):
+        rows = rng.integers(0, len(frame), len(frame))
+        sample, people = frame.iloc[rows].reset_index(drop=True), human.iloc[rows].reset_index(drop=True)
+        if method == PEARSON:
+            drawn.append(sample.corrwith(people).to_numpy())
+        else:
+            drawn.append([stats.spearmanr(sample[column], people)[0] for column in sample])
+    return np.quantile(drawn, [0.025, 0.975], axis=0)
+
+
+def main(out: Path) -> None:
+    """Measure and write the table of the area `statistics`."""
+    joined = _table(ITEMS, METRICS)
+    groups = joined.table.groups
+
+    def ours(coefficients: tuple[str, ...], resamples: int) -> Callable[[], object]:
+        return lambda: correlate(
+            joined.table.values, joined.likert[:, None], groups, coefficients=coefficients, resamples=resamples
+        )
+
+    size = f"{METRICS} metrics x {ITEMS} items"
+    small = _table(350, 40)
+    codes = group_codes(small.table.groups)
+
+    def fit(settings: EbmSettings) -> Callable[[], object]:
+        return lambda: fit_ebm(small.table, small.likert, codes, settings, 0)
+
+    without_pairs = replace(LIBRARY_DEFAULTS, interactions=0)
+    tasks: list[tuple[str, int, int, dict[str, Callable[[], object]]]] = [
+        (f"bootstrap pearson, {size}, 10000 resamples", 10_000, 3, {"ours": ours((PEARSON,), 10_000)}),
+        (
+            f"bootstrap pearson and spearman, {size}, 10000 resamples",
+            10_000,
+            1,
+            {"ours": ours((PEARSON, SPEARMAN), 10_000)},
+        ),
+        (f"bootstrap all coefficients, {size}, 2000 resamples", 2_000, 1, {"ours": ours(COEFFICIENTS, 2_000)}),
+        (
+            f"bootstrap pearson, {size}, 100 resamples",
+            100,
+            3,
+            {"ours": ours((PEARSON,), 100), "obvious": lambda: _obvious(joined, PEARSON, 100)},
+        ),
+        (
+            f"bootstrap spearman, {size}, 20 resamples",
+            20,
+            3,
+            {"ours": ours((SPEARMAN,), 20), "obvious": lambda: _obvious(joined, SPEARMAN, 20)},
+        ),
+        (
+            "one EBM fit, 350 rows x 40 metrics",
+            1,
+            1,
+            {"ours": fit(EbmSettings()), "interpret defaults without interactions": fit(without_pairs)},
+        ),
+        (
+            f"fusion with class drops and baselines, {size}, one seed and split",
+            1,
+            1,
+            {"ours": lambda: fuse(joined, "d", seeds=1, resamples=2000)},
+        ),
+    ]
+    table = []
+    with threadpoolctl.threadpool_limits(1):
+        fit(EbmSettings())()  # imports interpret, which is not what is measured
+        for task, units, repeats, systems in tasks:
+            table += harness.rows(task, harness.time_in_turn(systems, repeats, warmup=0), units)
+    harness.write(out, table)
