@@ -1,55 +1,24 @@
-# Source-risk audit (arXiv 2609.29145).
-# in:    the checker's and the suite's modules, the paper's counts, the contract under config/audit
-# steps: run the conformance suite (exhaustive and synthetic: no data, no model, no network)
-# out:   one CSV per experiment and counts.csv, ours beside the paper's, under results/audit
-
-
-AUDIT_TABLES = [
-    "states",
-    "baselines",
-    "ablations",
-    "coverage",
-    "transitions",
-    "support",
-    "mutations",
-    "mutations_extended",
-    "counts",
-]
-AUDIT_MODULES = [
-    "accept",
-    "canonical",
-    "check",
-    "codes",
-    "commands",
-    "diagnose",
-    "endpoint",
-    "gate",
-    "priority",
-    "record",
-    "result",
-    "structure",
-    "suite/baselines",
-    "suite/cases",
-    "suite/extended",
-    "suite/fixtures",
-    "suite/mutations",
-    "suite/oracle",
-    "suite/run",
-]
+# Audit: the conformance suite of the source-risk audit (exhaustive and synthetic: no data, no model, no network).
+#   in:  the checker's and the suite's code, the paper's counts, the published contract
+#   out: results/audit/<experiment>.csv and counts.csv, ours beside the paper's
 
 
 rule audit_suite:
     input:
-        modules=expand("workflow/faithfuse/audit/{module}.py", module=AUDIT_MODULES),
         reference="config/reference/audit_counts.csv",
-        schema="config/audit/record.schema.json",
+        contract="config/audit/record.schema.json",
         codes="config/audit/reason_codes.json",
+        code=code("audit.suite.run", "audit.suite.cases", "audit.commands"),
     output:
-        expand("results/audit/{table}.csv", table=AUDIT_TABLES),
+        update(expand("results/audit/{name}.csv", name=AUDIT_NAMES)),
     log:
         "results/logs/audit_suite.log",
+    conda:
+        "../envs/faithfuse.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=10,
+    message:
+        "Running the conformance suite of the source-risk audit"
     shell:
-        "python -m faithfuse audit suite --out results/audit --reference {input.reference} > {log} 2>&1"
+        "python -m faithfuse audit suite --out results/audit --reference {input.reference} 2>&1 | tee {log}"

@@ -63,3 +63,159 @@ def contract_command(out: Path = typer.Option(Path("config/audit"), "--out", hel
         with atomic_write(out / name) as stream:
             stream.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
         typer.echo(f"wrote {out / name}")
+
+
+FORMAT_HELP = "auto, lines (JSON Lines) or json (one value, an array, or several values)."
+
+
+@audit.command("check")
+def check_command(
+    files: list[str] = typer.Argument(..., help="JSON or JSON Lines files, gzip or not; - for standard input."),
+    out: Path | None = typer.Option(None, "--out", help="Verdict per record: NAME.csv or NAME.jsonl."),
+    policy: Path | None = typer.Option(None, "--policy", help="Add decision words (proposed, not validated)."),
+    kind: str = typer.Option("auto", "--format", help=FORMAT_HELP),
+    show: int = typer.Option(20, "--show", min=0, help="How many rejected records to describe."),
+    quiet: bool = typer.Option(False, "--quiet", help="No progress bar."),
+) -> None:
+    """Check records and print a summary. Exits 0 when all are valid, 1 when some are rejected, 2 when it could not run."""
+    from faithfuse.audit.run_check import run_check
+    from faithfuse.errors import FaithfuseError
+
+    try:
+        summary = run_check(files, out=out, policy_path=policy, kind=kind, show=show, progress=not quiet)
+    except FaithfuseError as error:
+        typer.echo(f"faithfuse: error: {error}", err=True)
+        raise typer.Exit(2) from None
+    raise typer.Exit(1 if summary.rejected else 0)
+
+
+@audit.command("seal")
+def seal_command(
+    tuples: Path = typer.Argument(..., help="CSV or JSON Lines with query, source, answer and optional judgements."),
+    out: Path = typer.Option(..., "--out", help="Sealed records, JSON Lines."),
+    annotator: str | None = typer.Option(None, "--annotator", help="Who judged, where a row does not say."),
+    codebook: str | None = typer.Option(None, "--codebook", help="Version of the codebook."),
+    pipeline: str | None = typer.Option(None, "--pipeline", help="What produced the answers."),
+    pipeline_version: str | None = typer.Option(None, "--pipeline-version", help="Its version."),
+    source_observed_at: str | None = typer.Option(None, "--source-observed-at", help="UTC, e.g. 2026-01-31T09:00:00Z."),
+    answer_observed_at: str | None = typer.Option(None, "--answer-observed-at", help="UTC, as above."),
+    made_at: str | None = typer.Option(None, "--made-at", help="When judged (default: answer observed)."),
+    source_role: str | None = typer.Option(None, "--source-role", help="Role of the sources (default: unknown)."),
+    weights: str = typer.Option("dQ=0.2,dI=0.2,dA=0.2,dM=0.2,dD=0.2", "--weights", help="Priority weights."),
+) -> None:
+    """Turn plain tuples into sealed records, each checked; docs/audit.md lists the columns."""
+    from faithfuse.audit.sealing import Defaults, parse_weights, seal_file
+    from faithfuse.records import atomic_write
+
+    values = {
+        "annotator": annotator,
+        "answer_observed_at": answer_observed_at,
+        "codebook": codebook,
+        "made_at": made_at,
+        "pipeline": pipeline,
+        "pipeline_version": pipeline_version,
+        "source_observed_at": source_observed_at,
+        "source_role": source_role,
+    }
+    defaults = Defaults({key: value for key, value in values.items() if value is not None}, parse_weights(weights))
+    count = 0
+    with atomic_write(out, "wb") as stream:
+        for line in seal_file(tuples, defaults):
+            stream.write(line + b"\n")
+            count += 1
+    typer.echo(f"wrote {count} sealed records to {out}")
+
+
+@audit.command("explain")
+def explain_command(
+    file: str = typer.Argument(..., help="A record, or a file of records; - for standard input."),
+    tuple_id: str | None = typer.Option(None, "--id", help="The tuple to explain."),
+    position: int | None = typer.Option(None, "--line", min=1, help="The line (JSON: the count) to explain."),
+    policy: Path | None = typer.Option(None, "--policy", help="Add the decision word (proposed, not validated)."),
+    roles: Path | None = typer.Option(None, "--roles", help="Add what the source's role asks to look for."),
+    kind: str = typer.Option("auto", "--format", help=FORMAT_HELP),
+) -> None:
+    """Say in plain words, with the quoted evidence, why a record resolves as it does (default: the first record)."""
+    from faithfuse.audit.check import check_bytes
+    from faithfuse.audit.explain import explain
+    from faithfuse.audit.policy import load_policy
+    from faithfuse.audit.roles import load_roles
+    from faithfuse.audit.run_check import known_format
+    from faithfuse.audit.stream import read_values
+    from faithfuse.errors import InputError
+
+    decided = load_policy(policy) if policy else None
+    guides = load_roles(roles) if roles else None
+    for found_at, raw in read_values(file, known_format(kind)):
+        if position is not None and found_at != position:
+            continue
+        if tuple_id is not None and check_bytes(raw).tuple_id != tuple_id:
+            continue
+        typer.echo(explain(raw, policy=decided, roles=guides), nl=False)
+        return
+    raise InputError(
+        "has no such record", path=file, fix="Check --id and --line; `faithfuse audit check` lists the ids."
+    )
+
+
+ledger = typer.Typer(name="ledger", help="The append-only claim ledger.", no_args_is_help=True)
+audit.add_typer(ledger)
+
+
+@ledger.command("append")
+def ledger_append_command(
+    path: Path = typer.Argument(..., help="The ledger."),
+    files: list[str] = typer.Argument(..., help="Files of sealed records; - for standard input."),
+    kind: str = typer.Option("auto", "--format", help=FORMAT_HELP),
+    skip_known: bool = typer.Option(False, "--skip-known", help="Pass over records that are in the ledger already."),
+) -> None:
+    """Append the verdicts on records; a rejected record stops it before anything is written."""
+    from faithfuse.audit import ledger as ledgers
+    from faithfuse.audit.run_check import known_format
+    from faithfuse.audit.stream import read_values
+
+    values = ((name, position, raw) for name in files for position, raw in read_values(name, known_format(kind)))
+    done = ledgers.append(path, values, skip_known=skip_known)
+    if done.torn_bytes:
+        aside = ledgers.torn_path(path)
+        typer.echo(f"set a torn line of {done.torn_bytes} bytes aside in {aside}: append its record again", err=True)
+    typer.echo(f"appended {len(done.entries)} entries to {path}")
+    if done.entries:
+        typer.echo(f"head {done.entries[-1]['digest']}")
+
+
+@ledger.command("verify")
+def ledger_verify_command(path: Path = typer.Argument(..., help="The ledger.")) -> None:
+    """Check the hash chain; a broken ledger exits with status 1 and the first broken line."""
+    from faithfuse.audit import ledger as ledgers
+
+    found = ledgers.verify(path)
+    typer.echo(f"{path}: {found.lines} entries hold, head {found.head}")
+    if found.torn_bytes:
+        typer.echo(
+            f"after them stand {found.torn_bytes} bytes of a torn line; the next append sets them aside", err=True
+        )
+
+
+@ledger.command("show")
+def ledger_show_command(
+    path: Path = typer.Argument(..., help="The ledger."),
+    tuple_id: str | None = typer.Option(None, "--id", help="Only the entries of this tuple."),
+    current: bool = typer.Option(False, "--current", help="Leave out what a later revision replaces."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON Lines."),
+) -> None:
+    """Print the entries, oldest first."""
+    import json
+
+    from faithfuse.audit import ledger as ledgers
+
+    for entry in ledgers.entries(path, tuple_id=tuple_id, current=current):
+        if as_json:
+            typer.echo(json.dumps(entry, ensure_ascii=False, sort_keys=True))
+            continue
+        unresolved = f" (no judgement of {', '.join(entry['unresolved'])})" if entry["unresolved"] else ""
+        priority = "unresolved" if entry["priority"] is None else repr(entry["priority"])
+        typer.echo(
+            f"{entry['index'] + 1}  {entry['made_at']}  {entry['tuple_id']}  revision {entry['revision']} by "
+            f"{entry['annotator']}  endpoint {entry['endpoint']}{unresolved}  priority {priority}  claim {entry['claim']}"
+        )

@@ -1,0 +1,180 @@
+"""Read records from files of any size in constant memory: JSON Lines, JSON, gzip of both, standard input."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from faithfuse.errors import InputError
+
+Format = Literal["auto", "lines", "json"]
+BLANK = b" \t\r\n"
+CHUNK = 1 << 20
+_OUTSIDE = re.compile(rb'[\[\]{}",]')
+_INSIDE = re.compile(rb'["\\]')
+
+
+class _Counted(io.RawIOBase):
+    """A stream that tells how many bytes were taken from it."""
+
+    def __init__(self, stream: BinaryIO, tell: Callable[[int], None]) -> None:
+        self._stream, self._tell = stream, tell
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._stream.read1(len(buffer)) if hasattr(self._stream, "read1") else self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        self._tell(len(data))
+        return len(data)
+
+
+def size(path: str) -> int | None:
+    """The size of a file in bytes; null for standard input and pipes."""
+    if path == "-":
+        return None
+    found = Path(path)
+    return found.stat().st_size if found.is_file() else None
+
+
+def read_values(
+    path: str, kind: Format = "auto", tell: Callable[[int], None] = lambda _: None
+) -> Iterator[tuple[int, bytes]]:
+    """Yield (position, bytes of one JSON value) of a file, `-` for standard input.
+
+    In JSON Lines the position is the one-based line; blank lines are passed over. In a JSON document it is the
+    one-based count of the value: one value, an array of values (which need not fit into memory), or one value after
+    another. `auto` takes files named `.jsonl` or `.ndjson` (with `.gz` or not) and input whose first line is a whole
+    object as JSON Lines.
+
+    Args:
+        path: the file.
+        kind: the format.
+        tell: called with the number of bytes taken from the file, for progress.
+
+    Raises:
+        InputError: the file cannot be read, or its gzip data is broken.
+    """
+    try:
+        raw = sys.stdin.buffer if path == "-" else open(path, "rb")  # noqa: SIM115
+    except OSError as error:
+        fix = "Check the path and the permissions."
+        raise InputError(f"cannot be read ({error.strerror})", path=path, fix=fix) from None
+    try:
+        counted = io.BufferedReader(_Counted(raw, tell), CHUNK)
+        packed = counted.peek(2)[:2] == b"\x1f\x8b"
+        stream = io.BufferedReader(gzip.GzipFile(fileobj=counted), CHUNK) if packed else counted  # type: ignore[arg-type]
+        yield from _values(stream, path, kind)
+    except IsADirectoryError:
+        raise InputError("is a folder", path=path, fix="Name the files in it.") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"has broken gzip data ({error})", path=path, fix="Copy or compress the file again.") from None
+    finally:
+        if path != "-":
+            raw.close()
+
+
+def _values(stream: io.BufferedReader, path: str, kind: Format) -> Iterator[tuple[int, bytes]]:
+    first, number = b"", 0
+    while not first.strip(BLANK):
+        first = stream.readline()
+        number += 1
+        if number == 1:
+            first = first.removeprefix(b"\xef\xbb\xbf")
+        if not first:
+            return
+    if kind == "auto":
+        named = re.search(r"\.(jsonl|ndjson)(\.gz)?$", path, re.IGNORECASE) is not None
+        kind = "lines" if named or _whole_object(first) else "json"
+    if kind == "json":
+        yield from enumerate(_split(stream, first), start=1)
+        return
+    yield number, first
+    for line in stream:
+        number += 1
+        if not line.isspace():
+            yield number, line
+
+
+def _whole_object(line: bytes) -> bool:
+    """Whether a line is a balanced object with nothing after it."""
+    line = line.strip(BLANK)
+    if not line.startswith(b"{"):
+        return False
+    parts = list(_split(io.BufferedReader(io.BytesIO()), line))
+    return parts == [line] and line.endswith(b"}")
+
+
+def _split(stream: io.BufferedReader, first: bytes) -> Iterator[bytes]:
+    """The values of a JSON document, or the elements of the array that it is.
+
+    Only brackets and quotes are looked at: a broken value is handed on as it stands, for the checker to reject.
+    """
+    depth = 0
+    base: int | None = None  # the depth at which values stand: 1 in an array, else 0
+    in_string = False
+    parts: list[bytes] = []
+    chunk = first
+    while chunk:
+        begin = at = 0
+        while at < len(chunk):
+            if base is None:
+                if chunk[at : at + 1].isspace():
+                    at += 1
+                    begin = at
+                    continue
+                base = 1 if chunk[at : at + 1] == b"[" else 0
+            match = (_INSIDE if in_string else _OUTSIDE).search(chunk, at)
+            if match is None:
+                at = len(chunk)
+                break
+            symbol, at = match.group(), match.end()
+            if in_string:
+                if symbol == b'"':
+                    in_string = False
+                elif at < len(chunk):
+                    at += 1  # the escaped character
+                else:
+                    follow = stream.read(1)
+                    chunk += follow
+                    at = len(chunk)
+            elif symbol == b'"':
+                in_string = True
+            elif symbol in b"[{":
+                depth += 1
+                if depth == 1 and base == 1 and symbol == b"[" and not parts and not chunk[begin : at - 1].strip(BLANK):
+                    begin = at
+            elif symbol in b"]}":
+                depth -= 1
+                if depth < base:  # the array ends
+                    parts.append(chunk[begin : at - 1])
+                    begin = at
+                    value = b"".join(parts).strip(BLANK)
+                    parts = []
+                    if value:
+                        yield value
+                    depth = max(depth, 0)
+                    base = 0
+                elif depth == base == 0:
+                    parts.append(chunk[begin:at])
+                    begin = at
+                    yield b"".join(parts).strip(BLANK)
+                    parts = []
+            elif symbol == b"," and depth == base == 1:
+                parts.append(chunk[begin : at - 1])
+                begin = at
+                yield b"".join(parts).strip(BLANK)
+                parts = []
+        if begin < len(chunk):
+            parts.append(chunk[begin:])
+        chunk = stream.read1(CHUNK)
+    rest = b"".join(parts).strip(BLANK)
+    if rest:
+        yield rest
