@@ -99,8 +99,9 @@ def parse(raw: bytes) -> Any:
 
 
 def pointer(parts: tuple[str | int, ...]) -> str:
-    """The JSON pointer (RFC 6901) of a path; the empty path is the empty pointer."""
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+    """The JSON pointer (RFC 6901) of a path; the empty path is the empty pointer. Lone surrogates are escaped."""
+    text = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def has_surrogate(text: str) -> bool:

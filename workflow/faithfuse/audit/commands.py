@@ -77,7 +77,7 @@ def check_command(
     show: int = typer.Option(20, "--show", min=0, help="How many rejected records to describe."),
     quiet: bool = typer.Option(False, "--quiet", help="No progress bar."),
 ) -> None:
-    """Check records and print a summary. Exits 0 when all are valid, 1 when some are rejected, 2 when it could not run."""
+    """Check records and print a summary; exits 0 when all are valid, 1 when some are rejected, 2 when it cannot run."""
     from faithfuse.audit.run_check import run_check
     from faithfuse.errors import FaithfuseError
 
@@ -217,5 +217,6 @@ def ledger_show_command(
         priority = "unresolved" if entry["priority"] is None else repr(entry["priority"])
         typer.echo(
             f"{entry['index'] + 1}  {entry['made_at']}  {entry['tuple_id']}  revision {entry['revision']} by "
-            f"{entry['annotator']}  endpoint {entry['endpoint']}{unresolved}  priority {priority}  claim {entry['claim']}"
+            f"{entry['annotator']}  endpoint {entry['endpoint']}{unresolved}  priority {priority}  "
+            f"claim {entry['claim']}"
         )

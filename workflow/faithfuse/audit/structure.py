@@ -13,7 +13,6 @@ from typing import Any
 
 from msgspec import inspect
 
-from faithfuse.audit import canonical
 from faithfuse.audit.canonical import pointer
 from faithfuse.audit.record import DIGEST_PATTERN, TIME_PATTERN, Record
 from faithfuse.audit.result import Defect
@@ -126,11 +125,7 @@ def shown(value: Any) -> str:
         return "an object"
     if isinstance(value, list):
         return "a list"
-    if isinstance(value, str):
-        value = value[:61]  # before quoting: a text may be of any length
-        text = ascii(value) if canonical.has_surrogate(value) else repr(value)
-    else:
-        text = repr(value)
+    text = repr(value[:61] if isinstance(value, str) else value)  # a text may be of any length
     return text if len(text) <= 60 else text[:57] + "..."
 
 
