@@ -18,6 +18,9 @@ from faithfuse.report.inputs import read_sheet
 
 from .conftest import CONSTANT, NOTE, Inputs
 
+CAPTIONS = Path(__file__).parents[3] / "workflow" / "report"
+# What is made from ratings says what the ratings are worth.
+NOTED = {"workflow", "correlation", "importances", "fusion", *(f"table_{number}" for number in range(1, 6))}
 VOID = {"meta", "br", "img", "link", "input", "hr"}
 
 
@@ -281,3 +284,22 @@ def test_footnote_marks_go_on_after_z() -> None:
     marks = views.Footnotes()
     assert [marks.mark(str(number)) for number in range(28)][-3:] == ["z", "aa", "ab"]
     assert marks.mark("0") == "a"
+
+
+@pytest.mark.parametrize("path", sorted(CAPTIONS.glob("*.rst")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("note", ["", NOTE])
+def test_captions_are_templates_of_valid_restructuredtext(path: Path, note: str) -> None:
+    from docutils.core import publish_doctree
+    from jinja2 import Template
+
+    settings = {"name": "sample", "note": note, "llm": {"model": "smollm2-135m"}, "parser": "rules"}
+    snakemake = {"config": settings | {"fusion": {"seeds": 10}}}
+    text = Template(path.read_text(encoding="utf-8")).render(snakemake=snakemake)
+    tree = publish_doctree(text, settings_overrides={"report_level": 1, "halt_level": 2, "warning_stream": False})
+    assert len(tree.astext()) > 40
+    assert (note in " ".join(tree.astext().split())) or path.stem not in NOTED
+
+
+def test_a_caption_stands_ready_for_every_table_and_figure() -> None:
+    names = {path.stem for path in CAPTIONS.glob("*.rst")}
+    assert {"correlation", "importances", "fusion", "audit_states", *(f"table_{n}" for n in range(1, 6))} <= names

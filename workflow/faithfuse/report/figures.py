@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 PaperValues = Mapping[tuple[str, str, str], float]
 
-PANEL_WIDTH = 540.0
+PANEL_WIDTH = 500.0
 ROW_HEIGHT = 17.0
 STATE_ORDER = ("1", "0", "U")
 NOT_DRAWN = ("difference", "paper_way")
@@ -363,7 +363,7 @@ def fusion_figure(sheets: Sequence[Sheet], paper: PaperValues | None = None) -> 
         height = len(rows) * 28.0
         figure = canvas(PANEL_WIDTH, 34 + height + 40)
         axes = figure.add_axes(box(212, 34, PANEL_WIDTH - 226, height, figure))
-        _value_axes(axes, len(rows), *limits, "correlation with human rating on blind rows, 95% interval")
+        _value_axes(axes, len(rows), *limits, "Pearson r with people on blind rows, 95% interval")
         for place, (_, row, value, low, high) in enumerate(rows):
             colour = {"fused": CLASS_COLOURS["llm"], "best_single": CLASS_COLOURS["n-gram"]}.get(row["system"], MUTED)
             if value is None:
@@ -450,7 +450,7 @@ def state_figure(sheet: Sheet) -> str:
 
     from matplotlib.patches import Rectangle
 
-    cell, left, top = 44.0, 110.0, 96.0
+    cell, left, top = 42.0, 104.0, 96.0
     figure = canvas(PANEL_WIDTH, top + 9 * cell + 52)
     axes = figure.add_axes(box(left, top, 9 * cell, 9 * cell, figure))
     axes.set_xlim(0, 9)
@@ -498,7 +498,7 @@ def state_figure(sheet: Sheet) -> str:
     key_y = 1 - (top + 9 * cell + 30) / total
     words = {"1": "omission", "0": "no omission", "U": "unresolved"}
     for place, value in enumerate(STATE_ORDER):
-        x = (left + place * 132) / PANEL_WIDTH
+        x = (left + place * 128) / PANEL_WIDTH
         figure.patches.append(
             Rectangle(
                 (x, key_y),

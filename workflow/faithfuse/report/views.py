@@ -46,10 +46,19 @@ class Cell(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column's title and whether it holds numbers."""
+    """A column's title, whether it holds numbers, and whether a narrow screen may leave it out."""
 
     title: str
     numeric: bool = False
+    optional: bool = False
+
+
+class Group(NamedTuple):
+    """A heading over several columns; `title` empty leaves them without one."""
+
+    title: str
+    sub: str
+    columns: int
 
 
 class Footnote(NamedTuple):
@@ -61,13 +70,13 @@ class Footnote(NamedTuple):
 
 @dataclass
 class Table:
-    """A table as the template draws it; `groups` are headings over several columns (title, number of columns)."""
+    """A table as the template draws it."""
 
     name: str
     caption: str
     columns: list[Column]
     rows: list[list[Cell]]
-    groups: list[tuple[str, int]] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
     footnotes: list[Footnote] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -164,6 +173,8 @@ def split_note(sheet: Sheet) -> tuple[str, list[str]]:
     own = []
     for row, note in zip(sheet.rows, notes, strict=True):
         rest = note.removeprefix(shared).lstrip("; ")
+        for domain, title in DOMAIN_TITLES.items():
+            rest = rest.replace(f"{domain}:", f"{title}:")
         if rest:
             own.append(f"{class_title(row[sheet.columns[0]])}: {rest}")
     return shared, unique(own)
@@ -186,11 +197,11 @@ def correlation_table(sheet: Sheet, name: str, caption: str, extensions: bool) -
     """
     footnotes = Footnotes()
     bases = table_bases(sheet)
-    columns = [Column("Metric"), Column("Class")]
-    groups = [("", 2)]
+    columns = [Column("Metric"), Column("Class", optional=True)]
+    groups = [Group("", "", 2)]
     for _, domain, human in bases:
         columns += [Column("this run", True), Column("paper", True)]
-        groups.append((f"{domain_title(domain)}, {human_title(human)}", 2))
+        groups.append(Group(domain_title(domain), human_title(human), 2))
     rows = []
     for row in sheet.rows:
         if (is_true(row["extension"]) and row["metric_class"] != HUMAN_CLASS) != extensions:
@@ -261,11 +272,11 @@ def _domains_of(sheet: Sheet, column: str) -> list[str]:
 
 def share_table(sheet: Sheet, name: str, caption: str) -> Table:
     """Table IV: each class's share of the fused metric's importance, beside the published share."""
-    columns, groups = [Column("Class")], [("", 1)]
+    columns, groups = [Column("Class")], [Group("", "", 1)]
     domains = _domains_of(sheet, "share")
     for domain in domains:
         columns += [Column("this run", True), Column("paper", True), Column("blind drop", True)]
-        groups.append((domain_title(domain), 3))
+        groups.append(Group(domain_title(domain), "", 3))
     rows = []
     for row in sheet.rows:
         cells = [Cell(class_title(row["metric_class"]), header=True)]
@@ -282,7 +293,7 @@ def share_table(sheet: Sheet, name: str, caption: str) -> Table:
 
 def fusion_table(sheet: Sheet, name: str, caption: str) -> Table:
     """Table V: fused against the best single metric on the same blind rows, beside the published values."""
-    columns, groups = [Column("Metric")], [("", 1)]
+    columns, groups = [Column("Metric")], [Group("", "", 1)]
     footnotes = Footnotes()
     domains = _domains_of(sheet, "value")
     usual = {}
@@ -290,7 +301,7 @@ def fusion_table(sheet: Sheet, name: str, caption: str) -> Table:
         counts = [row[f"{domain}_rows"] for row in sheet.rows if row[f"{domain}_rows"].strip()]
         usual[domain] = max(counts, key=counts.count, default="")
         columns += [Column("this run", True), Column("paper", True)]
-        groups.append((f"{domain_title(domain)}, {count_cell(usual[domain]).text} blind rows", 2))
+        groups.append(Group(domain_title(domain), f"{count_cell(usual[domain]).text} blind rows", 2))
     rows = []
     for row in sheet.rows:
         cells = [Cell(row["metric"], header=True)]
