@@ -7,6 +7,7 @@ newlines inside cells. Each reader yields the line on which a record starts, so 
 from __future__ import annotations
 
 import csv
+import gzip
 import hashlib
 import io
 import json
@@ -27,12 +28,14 @@ def file_digest(path: Path | str) -> str:
 
 
 def open_text(path: Path | str, *, newline: str | None = "") -> io.TextIOWrapper:
-    """Open a UTF-8 file for reading (a byte-order mark is skipped), or say why it cannot be read.
+    """Open a UTF-8 file for reading (a byte-order mark is skipped); one whose name ends in `.gz` is unpacked.
 
     Raises:
         InputError: the file does not exist or may not be read.
     """
     try:
+        if str(path).endswith(".gz"):
+            return gzip.open(path, "rt", encoding="utf-8-sig", newline=newline)
         return Path(path).open(encoding="utf-8-sig", newline=newline)
     except OSError as error:
         raise InputError(

@@ -87,6 +87,16 @@ class Source:
         """Count something that is kept, but that a user should know of."""
         self.noted[what] += count
 
+    def account(self) -> dict[str, Any]:
+        """What was dropped and noted, for a card."""
+        return {
+            "dropped": [
+                {"what": what, "reason": reason, "count": self.dropped_count[what, reason], "first": places}
+                for (what, reason), places in sorted(self.dropped.items())
+            ],
+            "notes": [{"what": what, "count": self.noted[what]} for what in sorted(self.noted)],
+        }
+
 
 @dataclass(frozen=True)
 class Importer:
@@ -164,7 +174,7 @@ def question_group(question: str) -> str:
     return "question:" + hashlib.sha256(words.encode()).hexdigest()[:16]
 
 
-class _Spool:
+class Spool:
     """Lines in a temporary file and their keys in memory, to be written in the order of the keys."""
 
     def __init__(self, kind: type[Record]) -> None:
@@ -173,6 +183,11 @@ class _Spool:
         self.index: dict[tuple, tuple[int, int]] = {}
 
     def add(self, record: Record) -> None:
+        """Append a record.
+
+        Raises:
+            InputError: there is one with the same key.
+        """
         key = record.sort_key()
         if key in self.index:
             raise InputError(
@@ -184,10 +199,11 @@ class _Spool:
         self.index[key] = (self.stream.seek(0, 2), len(line))
         self.stream.write(line)
 
-    def write(self, path: Path, keep: set[str]) -> None:
+    def write(self, path: Path, keep: set[str] | None = None) -> None:
+        """Write the lines in the order of their keys; with `keep`, only those whose first key is in it."""
         with atomic_write(path, "wb") as target:
             for key in sorted(self.index):
-                if key[0] in keep:
+                if keep is None or key[0] in keep:
                     offset, size = self.index[key]
                     self.stream.seek(offset)
                     target.write(self.stream.read(size))
@@ -219,7 +235,7 @@ def write(
     if not root.is_dir() and only is None:
         raise InputError("is no folder", path=root, fix="Point --root at the folder with the original files.")
     source = Source(root=root, only=only, repair=repair, home=importer.home)
-    spools: dict[type[Record], _Spool] = {kind: _Spool(kind) for kind in (Item, Response, Rating)}
+    spools: dict[type[Record], Spool] = {kind: Spool(kind) for kind in (Item, Response, Rating)}
     strata: dict[str, str] = {}
     seen: set[str] = set()
     for record in importer.read(source):
@@ -249,7 +265,7 @@ def write(
     return card
 
 
-def _counts(spools: dict[type[Record], _Spool], keep: set[str]) -> dict[str, int]:
+def _counts(spools: dict[type[Record], Spool], keep: set[str]) -> dict[str, int]:
     counts = dict.fromkeys(("items", "responses", "responses_without_text", "rated_responses", "ratings"), 0)
     counts |= {"abstentions": 0, "raters": 0, "systems": 0}
     rated: set[tuple[str, str]] = set()
@@ -279,7 +295,7 @@ def _counts(spools: dict[type[Record], _Spool], keep: set[str]) -> dict[str, int
 def _card(
     importer: Importer,
     source: Source,
-    spools: dict[type[Record], _Spool],
+    spools: dict[type[Record], Spool],
     keep: set[str],
     available: int,
     limit: int | None,
@@ -294,25 +310,26 @@ def _card(
         "counts": _counts(spools, keep),
         "selection": {"items": limit, "of": available, "seed": seed} if limit is not None else None,
         "systems": sorted(systems) if systems else None,
-        "dropped": [
-            {"what": what, "reason": reason, "count": source.dropped_count[what, reason], "first": places}
-            for (what, reason), places in sorted(source.dropped.items())
-        ],
-        "notes": [{"what": what, "count": source.noted[what]} for what in sorted(source.noted)],
+        **source.account(),
         "scale": importer.scale,
         "licence": importer.licence,
         "citation": importer.citation,
         "url": importer.url,
         "evaluation_only": importer.evaluation_only,
         "repaired": source.repair,
-        "files": [
-            {"name": path.name, "bytes": path.stat().st_size, "sha256": file_digest(path)}
-            for path in sorted(source.files, key=lambda path: (path.name, str(path)))
-        ],
+        "files": file_list(source),
     }
 
 
-def _check_keys(spools: dict[type[Record], _Spool], items: dict[str, str]) -> None:
+def file_list(source: Source) -> list[dict[str, Any]]:
+    """The original files that were read, with their digests."""
+    return [
+        {"name": path.name, "bytes": path.stat().st_size, "sha256": file_digest(path)}
+        for path in sorted(source.files, key=lambda path: (path.name, str(path)))
+    ]
+
+
+def _check_keys(spools: dict[type[Record], Spool], items: dict[str, str]) -> None:
     """Every response has its item, every rating its response."""
     for key in spools[Response].index:
         if key[0] not in items:

@@ -1,0 +1,139 @@
+"""SGD (Schema-Guided Dialogue): dialogues over several services.
+
+`{train,dev,test}/dialogues_*.json`, a JSON list of dialogues; turns have frames, a frame has `service`, `slots`
+(spans), `actions` and, on user turns, `state`; some system turns have a service call and its results, which are kept
+in the frame's `extra`. `to_original` gives the original turn back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from faithfuse.datasets.ratings.base import Source, build, need
+from faithfuse.datasets.schema import (
+    Frame,
+    SlotSpan,
+    SlotValues,
+    SourceRecord,
+    State,
+    Subset,
+    TodRecord,
+    TodTurn,
+)
+from faithfuse.datasets.sources.base import SourceSet, origin, some_files
+from faithfuse.datasets.streams import iter_json_records
+from faithfuse.datasets.tod import Act, nest, rest, restore, summarise, unnest
+
+LICENCE = "CC BY-SA 4.0"
+
+
+def frame_from_original(frame: dict[str, Any]) -> Frame:
+    """A frame of SGD or MultiWOZ 2.2 without its actions."""
+    state = frame.get("state")
+    return Frame(
+        service=frame["service"],
+        slots=[SlotSpan(**slot) for slot in frame["slots"]],
+        state=None
+        if state is None
+        else State(
+            active_intent=state["active_intent"],
+            requested_slots=state["requested_slots"],
+            slot_values=[SlotValues(slot=slot, values=values) for slot, values in state["slot_values"].items()],
+        ),
+        extra=rest(frame, ("service", "slots", "state", "actions")),
+    )
+
+
+def frame_to_original(frame: Frame, actions: list[dict[str, Any]]) -> dict[str, Any]:
+    """The frame as its set writes it; the inverse of `frame_from_original`."""
+    original: dict[str, Any] = {
+        "service": frame.service,
+        "slots": [span.model_dump(exclude_none=True) for span in frame.slots],
+        "actions": actions,
+        **restore(frame.extra),
+    }
+    if frame.state is not None:
+        original["state"] = {
+            "active_intent": frame.state.active_intent,
+            "requested_slots": frame.state.requested_slots,
+            "slot_values": {entry.slot: entry.values for entry in frame.state.slot_values},
+        }
+    return original
+
+
+def from_original(turn: dict[str, Any], number: int) -> TodTurn:
+    """A turn of SGD in the common schema."""
+    acts = [
+        Act(action["act"], action["slot"], action["values"], action["canonical_values"], index)
+        for index, frame in enumerate(turn["frames"])
+        for action in frame["actions"]
+    ]
+    return TodTurn(
+        turn_id=str(number),
+        speaker=turn["speaker"],
+        utterance=turn["utterance"],
+        frames=[frame_from_original(frame) for frame in turn["frames"]],
+        extra=rest(turn, ("speaker", "utterance", "frames")),
+        **nest(acts),
+    )
+
+
+def to_original(turn: TodTurn) -> dict[str, Any]:
+    """The turn as SGD writes it; the inverse of `from_original`."""
+    actions: list[list[dict[str, Any]]] = [[] for _ in turn.frames]
+    for act in unnest(turn):
+        actions[act.frame].append(
+            {"act": act.act, "slot": act.slot, "values": act.values, "canonical_values": act.canonical}
+        )
+    return {
+        "speaker": turn.speaker,
+        "utterance": turn.utterance,
+        "frames": [frame_to_original(*pair) for pair in zip(turn.frames, actions, strict=True)],
+        **restore(turn.extra),
+    }
+
+
+def _read(source: Source) -> Iterator[SourceRecord]:
+    for path in some_files(source, "train/dialogues_*.json", "dev/dialogues_*.json", "test/dialogues_*.json"):
+        for line, dialogue in iter_json_records(path):
+            need(dialogue, ("dialogue_id", "services", "turns"), path, line)
+            turns = [_turn(turn, number, path, line) for number, turn in enumerate(dialogue["turns"])]
+            split = path.parent.name
+            yield build(
+                TodRecord,
+                path,
+                line,
+                # SGD counts dialogues anew in every split.
+                record_id=f"sgd:{split}:{dialogue['dialogue_id']}",
+                source_set="sgd",
+                split=split,
+                licence=LICENCE,
+                group=f"sgd:{split}:{dialogue['dialogue_id']}",
+                origin=origin(source, path, line),
+                services=dialogue["services"],
+                turns=turns,
+                summary=summarise(turns),
+                extra=rest(dialogue, ("dialogue_id", "services", "turns")),
+            )
+
+
+def _turn(turn: Any, number: int, path: Path, line: int) -> TodTurn:
+    need(turn, ("speaker", "utterance", "frames"), path, line)
+    for frame in turn["frames"]:
+        need(frame, ("service", "slots", "actions"), path, line)
+    return from_original(turn, number)
+
+
+SGD = SourceSet(
+    name="sgd",
+    title="Schema-Guided Dialogue",
+    subset=Subset.TASK_ORIENTED,
+    home="raw/sgd",
+    url="https://github.com/google-research-datasets/dstc8-schema-guided-dialogue",
+    licence=LICENCE,
+    citation="Rastogi et al., Towards Scalable Multi-domain Conversational Agents, AAAI 2020",
+    read=_read,
+    layout="train/, dev/, test/ with dialogues_*.json",
+)

@@ -1,0 +1,255 @@
+"""The cross-domain data set: draw from the eight source sets, find duplicates, write it in every form.
+
+Sizes are the paper's (arXiv 2512.05700, section III-G): 500 question-answer pairs, 500 conversational questions,
+500 dialogues with summaries, 4,500 task-oriented dialogues. Each set gets an equal part of its subset; what one
+cannot fill goes to the others. Within a set the draw is stratified (by relation, source, answerability, number
+of speakers or services). The draw depends on ids and the seed alone, and is written as a file of ids.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from faithfuse.datasets.card import dataset_card
+from faithfuse.datasets.parquet import write_parquet
+from faithfuse.datasets.ratings.base import Spool, short_hash
+from faithfuse.datasets.schema import KINDS, SourceRecord, Subset
+from faithfuse.datasets.select import select
+from faithfuse.datasets.streams import iter_table
+from faithfuse.errors import InputError
+from faithfuse.records import Item, atomic_write
+
+SIZES = {
+    Subset.QUESTION_ANSWERING: 500,
+    Subset.CONVERSATIONAL_QA: 500,
+    Subset.SUMMARISATION: 500,
+    Subset.TASK_ORIENTED: 4500,
+}
+SELECTION = "selection.csv"
+DUPLICATES = "duplicates.csv"
+
+
+def equal_parts(available: Mapping[str, int], size: int) -> dict[str, int]:
+    """Share `size` equally among sets; what a set cannot fill goes to those that can.
+
+    >>> equal_parts({"a": 10, "b": 1000}, 500)
+    {'a': 10, 'b': 490}
+    """
+    parts = dict.fromkeys(sorted(available), 0)
+    left = min(size, sum(available.values()))
+    while left:
+        open_sets = [name for name in parts if parts[name] < available[name]]
+        share, extra = divmod(left, len(open_sets))
+        for place, name in enumerate(open_sets):
+            given = min(share + (place < extra), available[name] - parts[name])
+            parts[name] += given
+            left -= given
+    return parts
+
+
+def normalised(text: str) -> str:
+    """Letters and digits only, one blank between words, case folded, compatibility forms unified."""
+    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
+
+
+class _Library:
+    """The source sets' records on disk: what is needed to draw, and where each record stands."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.cards: dict[str, dict[str, Any]] = {}
+        self.strata: dict[Subset, dict[str, dict[str, str]]] = {s: defaultdict(dict) for s in Subset}
+        self.texts: dict[str, list[str]] = defaultdict(list)
+        self.places: dict[str, tuple[Path, int, type[SourceRecord]]] = {}
+        for folder in folders:
+            self._add(folder)
+
+    def _add(self, folder: Path) -> None:
+        if not (folder / "card.json").is_file() or not (folder / "records.jsonl").is_file():
+            raise InputError(
+                "has no card.json and records.jsonl",
+                path=folder,
+                fix="Make it with `faithfuse data load SET --root DIR --out DIR`.",
+            )
+        card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
+        name, kind = card["set"], KINDS[Subset(card["subset"])]
+        if name in self.cards:
+            raise InputError(f"is the second folder of {name}", path=folder, fix="Name each set once.")
+        self.cards[name] = card
+        for record, offset in _records(folder / "records.jsonl", kind):
+            if record.record_id in self.places:
+                raise InputError("is there twice", path=folder, record=record.record_id, fix="Load the set again.")
+            self.places[record.record_id] = (folder / "records.jsonl", offset, kind)
+            self.strata[kind.subset][name][record.record_id] = record.stratum()
+            digest = short_hash(normalised(record.duplicate_text()))
+            self.texts[f"{kind.subset}\x00{digest}"].append(record.record_id)
+
+    def draw(self, sizes: Mapping[Subset, int], seed: int) -> dict[Subset, set[str]]:
+        """The ids of each subset."""
+        drawn: dict[Subset, set[str]] = {}
+        for subset in Subset:
+            sets = self.strata[subset]
+            parts = equal_parts({name: len(ids) for name, ids in sets.items()}, sizes[subset])
+            drawn[subset] = {i for name, size in parts.items() for i in select(sets[name], size, seed)}
+        return drawn
+
+    def drawn_before(self, path: Path) -> dict[Subset, set[str]]:
+        """The ids of a selection file.
+
+        Raises:
+            InputError: it names a record that the sets do not have.
+        """
+        drawn: dict[Subset, set[str]] = {subset: set() for subset in Subset}
+        for line, row in iter_table(path, delimiter=",", columns=("subset", "record_id")):
+            place = self.places.get(row["record_id"])
+            if place is None or place[2].subset != row["subset"]:
+                raise InputError(
+                    f"names {row['record_id']}, which the loaded sets do not have as {row['subset']}",
+                    path=path,
+                    line=line,
+                    fix="Load the same files of the sets that the selection was made from.",
+                )
+            drawn[Subset(row["subset"])].add(row["record_id"])
+        return drawn
+
+    def record(self, record_id: str) -> SourceRecord:
+        path, offset, kind = self.places[record_id]
+        with path.open("rb") as stream:
+            stream.seek(offset)
+            return kind.model_validate_json(stream.readline())
+
+    def duplicates(self, drawn: set[str]) -> Iterator[tuple[str, str, list[str], int]]:
+        """(subset, digest, ids, how many of them are drawn) of every text that several records share."""
+        for key in sorted(self.texts):
+            ids = sorted(self.texts[key])
+            if len(ids) > 1:
+                subset, _, digest = key.partition("\x00")
+                yield subset, digest, ids, sum(record_id in drawn for record_id in ids)
+
+
+def _records(path: Path, kind: type[SourceRecord]) -> Iterator[tuple[SourceRecord, int]]:
+    offset = 0
+    with path.open("rb") as stream:
+        for raw in stream:
+            yield kind.model_validate_json(raw), offset
+            offset += len(raw)
+
+
+def unify(
+    folders: Sequence[Path],
+    out: Path,
+    *,
+    sizes: Mapping[Subset, int] | None = None,
+    seed: int = 0,
+    selection: Path | None = None,
+) -> dict[str, Any]:
+    """Build the data set from loaded source sets.
+
+    Writes to `out`: per subset `SUBSET.jsonl` and `SUBSET.parquet`; `selection.csv` (the ids drawn);
+    `duplicates.csv`; `README.md` (the data card, Hugging Face format); `card.json`; and `items.jsonl` with empty
+    `responses.jsonl` and `ratings.jsonl`, the form that the workflow reads.
+
+    Args:
+        folders: folders of `faithfuse data load`, one per set.
+        out: the folder to write.
+        sizes: records per subset (the paper's by default).
+        seed: seed of the draw.
+        selection: a `selection.csv`, to draw the same records again.
+
+    Returns:
+        The card.
+
+    Raises:
+        InputError: a folder is not what it must be, or the selection names a record that is not there.
+    """
+    sizes = dict(SIZES if sizes is None else sizes)
+    library = _Library(folders)
+    drawn = library.draw(sizes, seed) if selection is None else library.drawn_before(selection)
+    everything = set().union(*drawn.values())
+    out.mkdir(parents=True, exist_ok=True)
+
+    items = Spool(Item)
+    for subset in Subset:
+        spool = Spool(KINDS[subset])
+        for record_id in sorted(drawn[subset]):
+            record = library.record(record_id)
+            spool.add(record)
+            for item in record.items():
+                items.add(item)
+        spool.write(out / f"{subset}.jsonl")
+        write_parquet(KINDS[subset], out / f"{subset}.jsonl", out / f"{subset}.parquet")
+    items.write(out / "items.jsonl")
+    for name in ("responses.jsonl", "ratings.jsonl"):
+        with atomic_write(out / name):
+            pass
+    _write_csv(
+        out / SELECTION,
+        ("subset", "record_id"),
+        [(str(subset), record_id) for subset in Subset for record_id in sorted(drawn[subset])],
+    )
+    duplicates = list(library.duplicates(everything))
+    _write_csv(
+        out / DUPLICATES,
+        ("subset", "text_digest", "records", "drawn", "record_ids"),
+        [(subset, digest, len(ids), count, " ".join(ids)) for subset, digest, ids, count in duplicates],
+    )
+    card = _card(library, drawn, sizes, seed, duplicates, len(items.index))
+    with atomic_write(out / "README.md") as stream:
+        stream.write(dataset_card(card))
+    with atomic_write(out / "card.json") as stream:
+        json.dump(card, stream, ensure_ascii=False, indent=2, allow_nan=False)
+        stream.write("\n")
+    return card
+
+
+def _card(
+    library: _Library,
+    drawn: Mapping[Subset, set[str]],
+    sizes: Mapping[Subset, int],
+    seed: int,
+    duplicates: Sequence[tuple[str, str, list[str], int]],
+    items: int,
+) -> dict[str, Any]:
+    subsets = []
+    for subset in Subset:
+        found = {name: len(ids) for name, ids in library.strata[subset].items()}
+        by_set = Counter(record_id.partition(":")[0] for record_id in drawn[subset])
+        subsets.append(
+            {
+                "subset": str(subset),
+                "requested": sizes[subset],
+                "drawn": len(drawn[subset]),
+                "found": dict(sorted(found.items())),
+                "drawn_by_set": {name: by_set[name] for name in sorted(found)},
+            }
+        )
+    across = [ids for _, _, ids, _ in duplicates if len({i.partition(":")[0] for i in ids}) > 1]
+    return {
+        "set": "unified",
+        "title": "faithfuse cross-domain faithfulness data set",
+        "domain": None,
+        "counts": {"items": items, "records": sum(len(ids) for ids in drawn.values())},
+        "seed": seed,
+        "subsets": subsets,
+        "duplicates": {
+            "texts": len(duplicates),
+            "across_sets": len(across),
+            "drawn_more_than_once": sum(count > 1 for *_, count in duplicates),
+            "file": DUPLICATES,
+        },
+        "selection": SELECTION,
+        "sets": [library.cards[name] for name in sorted(library.cards)],
+    }
+
+
+def _write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    with atomic_write(path) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
