@@ -21,20 +21,25 @@ class BestSingle:
     Attributes:
         index: its column.
         sign: 1 or -1: the direction in which it agrees with people there.
-        fill: its training mean, standing in for a missing value.
+        mean: its training mean, standing in for a missing value.
+        spread: its standard deviation on the training rows.
     """
 
     index: int
     sign: int
-    fill: float
+    mean: float
+    spread: float
 
     def predict(self, values: np.ndarray) -> np.ndarray:
-        """The metric, turned so that more is better; shape (rows,)."""
+        """The metric as a z-score of the training rows, turned so that more is better; shape (rows,).
+
+        The z-score lets predictions of several folds, which may choose different metrics, stand in one column.
+        """
         column = values[:, self.index]
-        return self.sign * np.where(np.isnan(column), self.fill, column)
+        return self.sign * (np.where(np.isnan(column), self.mean, column) - self.mean) / self.spread
 
     def missing(self, values: np.ndarray) -> int:
-        """How many rows needed the fill value."""
+        """How many rows needed the training mean."""
         return int(np.isnan(values[:, self.index]).sum())
 
 
@@ -59,7 +64,8 @@ def best_single(values: np.ndarray, y: np.ndarray) -> BestSingle | None:
             best, best_r = index, r
     if best is None:
         return None
-    return BestSingle(best, 1 if best_r > 0 else -1, float(np.nanmean(values[:, best])))
+    column = values[:, best]
+    return BestSingle(best, 1 if best_r > 0 else -1, float(np.nanmean(column)), float(np.nanstd(column)))
 
 
 def predict_baselines(

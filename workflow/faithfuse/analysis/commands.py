@@ -21,6 +21,8 @@ def register(app: typer.Typer) -> None:
     app.command()(agreement)
     app.command()(fuse)
     app.command()(score)
+    app.command()(validate)
+    app.command()(transfer)
     app.command()(tables)
 
 
@@ -136,6 +138,59 @@ def fuse(
         stream.write(card_text(fusion))
     write_model(out / MODEL_FILE, fusion.model)
     print(f"wrote {out}; read {out / 'card.md'} first", file=sys.stderr)
+
+
+def validate(
+    metrics: Path = _METRICS,
+    ratings: Path = _RATINGS,
+    out: Path = typer.Option(..., help="Folder for validation.csv and learning_curve.csv."),
+    domain: str = _DOMAIN,
+    repeats: int = typer.Option(5, min=1, help="Repeats of the grouped cross-validation."),
+    folds: int = typer.Option(5, min=2, help="Folds of groups."),
+    curve_seeds: int = typer.Option(10, min=0, help="Splits per point of the learning curve; 0 leaves it out."),
+    seed: int = _SEED,
+    resamples: int = _RESAMPLES,
+    threads: int = typer.Option(1, min=1, help="Worker processes; the result does not depend on it."),
+) -> None:
+    """Say how far a fused metric can be trusted: cross-validation, systems left out, raters, learning curve."""
+    from faithfuse.analysis import validation
+    from faithfuse.analysis.csvfile import write_csv
+
+    _one_thread()
+    joined = _join(metrics, ratings)
+    name = domain or joined.table.domain or UNSTATED
+    rows = validation.validate(
+        joined, name, repeats=repeats, fold_count=folds, seed=seed, resamples=resamples, threads=threads
+    )
+    write_csv(out / "validation.csv", validation.VALIDATION_COLUMNS, rows)
+    print(f"wrote {out / 'validation.csv'}", file=sys.stderr)
+    if curve_seeds:
+        curve = validation.learning_curve(joined, name, seeds=curve_seeds, seed=seed, threads=threads)
+        write_csv(out / "learning_curve.csv", validation.LEARNING_COLUMNS, curve)
+        print(f"wrote {out / 'learning_curve.csv'}", file=sys.stderr)
+
+
+def transfer(
+    metrics: Path = _METRICS,
+    ratings: Path = _RATINGS,
+    model: Path = typer.Option(..., help="Folder that `faithfuse fuse` wrote on another set."),
+    out: Path = typer.Option(..., help="CSV file to write."),
+    domain: str = _DOMAIN,
+    resamples: int = _RESAMPLES,
+    seed: int = _SEED,
+) -> None:
+    """Test a fused metric on another domain or data set than it was trained on."""
+    from faithfuse.analysis import transfer as transferring
+    from faithfuse.analysis.csvfile import write_csv
+    from faithfuse.analysis.model import read_model
+
+    _one_thread()
+    joined = _join(metrics, ratings)
+    rows = transferring.transfer(
+        read_model(model), joined, domain or joined.table.domain or UNSTATED, resamples=resamples, seed=seed
+    )
+    write_csv(out, transferring.TRANSFER_COLUMNS, rows)
+    print(f"wrote {out}", file=sys.stderr)
 
 
 def score(

@@ -96,8 +96,9 @@ def group_weights(groups: int, resamples: int, seed: int) -> Iterator[np.ndarray
 class _Ranking:
     """Values sorted into blocks of equal ones, for weighted mid-ranks."""
 
-    def __init__(self, values: np.ndarray) -> None:
+    def __init__(self, values: np.ndarray, codes: np.ndarray) -> None:
         self.order = np.argsort(values, kind="stable")
+        self.codes = codes[self.order]
         ordered = values[self.order]
         new = np.empty(len(ordered), dtype=bool)
         new[:1] = True
@@ -105,9 +106,15 @@ class _Ranking:
         self.starts = np.flatnonzero(new)
         self.block = np.cumsum(new) - 1
 
-    def blocks(self, weights: np.ndarray) -> np.ndarray:
-        """Weight of each block of equal values; `weights` has shape (rows, resamples)."""
-        return np.add.reduceat(weights[self.order], self.starts, axis=0)
+    def sorted_weights(self, group_weights: np.ndarray) -> np.ndarray:
+        """Weight of each row in sorted order, shape (rows, resamples), from weights of shape (groups, resamples)."""
+        return group_weights[self.codes]
+
+    def blocks(self, sorted_weights: np.ndarray) -> np.ndarray:
+        """Weight of each block of equal values, shape (blocks, resamples)."""
+        if len(self.starts) == len(sorted_weights):
+            return sorted_weights
+        return np.add.reduceat(sorted_weights, self.starts, axis=0)
 
     def centred_ranks(self, blocks: np.ndarray) -> np.ndarray:
         """Mid-rank of each block less the mean rank, shape (blocks, resamples)."""
@@ -174,9 +181,9 @@ class _Ranked:
     def __init__(
         self, x: np.ndarray, y: np.ndarray, codes: np.ndarray, groups: int, wanted: Sequence[str], binary: list[bool]
     ) -> None:
-        self.codes, self.wanted, self.binary = codes, wanted, binary
-        self.x = _Ranking(x)
-        self.y = [_Ranking(y[:, human]) for human in range(y.shape[1])]
+        self.wanted, self.binary = wanted, binary
+        self.x = _Ranking(x, codes)
+        self.y = [_Ranking(y[:, human], codes) for human in range(y.shape[1])]
         # The block of y in which each row stands, rows in the sorted order of x.
         self.y_block = []
         for ranking in self.y:
@@ -186,22 +193,23 @@ class _Ranked:
         self.signs = []
         if KENDALL in wanted or AUROC in wanted:
             self.signs = [_pair_signs(x, y[:, human], codes, groups) for human in range(y.shape[1])]
-        self.positive = [y[:, human] == y[:, human].max() for human in range(y.shape[1])]
+        self.positive = [codes[y[:, human] == y[:, human].max()] for human in range(y.shape[1])]
 
     def __call__(self, weights: np.ndarray) -> dict[str, np.ndarray]:
         """By coefficient, shape (resamples, humans), NaN where undefined."""
-        by_row = weights.T[self.codes]
-        total = by_row.sum(0)
-        x_blocks = self.x.blocks(by_row)
+        by_group = np.ascontiguousarray(weights.T)
+        x_weights = self.x.sorted_weights(by_group)
+        x_blocks = self.x.blocks(x_weights)
+        total = x_blocks.sum(0)
         result = {name: np.full((len(weights), len(self.y)), np.nan) for name in self.wanted}
         if SPEARMAN in self.wanted:
             x_ranks = self.x.centred_ranks(x_blocks)
             x_variance = np.einsum("br,br,br->r", x_blocks, x_ranks, x_ranks)
-            weighted_x_ranks = by_row[self.x.order] * x_ranks[self.x.block]
+            weighted_x_ranks = x_weights * (x_ranks if x_blocks is x_weights else x_ranks[self.x.block])
         if KENDALL in self.wanted:
             x_untied = total**2 - np.einsum("br,br->r", x_blocks, x_blocks)
         for human, ranking in enumerate(self.y):
-            y_blocks = ranking.blocks(by_row)
+            y_blocks = ranking.blocks(ranking.sorted_weights(by_group))
             if SPEARMAN in self.wanted:
                 y_ranks = ranking.centred_ranks(y_blocks)
                 y_variance = np.einsum("br,br,br->r", y_blocks, y_ranks, y_ranks)
@@ -213,7 +221,7 @@ class _Ranked:
                 y_untied = total**2 - np.einsum("br,br->r", y_blocks, y_blocks)
                 result[KENDALL][:, human] = _ratio(concordance, np.sqrt(x_untied * y_untied))
             if AUROC in self.wanted and self.binary[human]:
-                positive = by_row[self.positive[human]].sum(0)
+                positive = by_group[self.positive[human]].sum(0)
                 excess = _ratio(concordance, 2 * positive * (total - positive))
                 result[AUROC][:, human] = (excess + 1) / 2
         return result

@@ -220,6 +220,7 @@ def _training(
         "blind_fraction": blind_fraction,
         "seed": seed,
         "settings": asdict(settings),
+        "best_single": {"metric": joined.table.names[split.single.index], "sign": split.single.sign},
         "versions": {"interpret": version("interpret"), "numpy": version("numpy")},
         **provenance,
     }

@@ -122,14 +122,16 @@ class FusedModel:
         with np.errstate(invalid="ignore"):
             return (values < low) | (values > high)
 
-    def select(self, table: MetricTable) -> np.ndarray:
+    def select(self, table: MetricTable, *, allow_missing: bool = False) -> np.ndarray:
         """The model's columns of a metric table, checked against the model's signatures.
+
+        With `allow_missing` a metric that the table lacks is missing on every row instead of an error.
 
         Raises:
             InputError: a metric is missing, or was computed with other settings than in training.
         """
         missing = [name for name in self.metrics if name not in table.names]
-        if missing:
+        if missing and not allow_missing:
             raise InputError(
                 f"lacks {len(missing)} of the {len(self.metrics)} metrics that the model needs "
                 f"({', '.join(missing[:5])}{', …' if len(missing) > 5 else ''})",
@@ -137,7 +139,10 @@ class FusedModel:
                 line=1,
                 fix="Compute them with `faithfuse metrics`, with the settings that the model's card names.",
             )
-        for name, trained in zip(self.metrics, self.signatures, strict=True):
+        values = np.full((len(table.items), len(self.metrics)), np.nan)
+        for index, (name, trained) in enumerate(zip(self.metrics, self.signatures, strict=True)):
+            if name not in table.names:
+                continue
             given = table.signatures.get(name)
             if trained != given:
                 raise InputError(
@@ -145,7 +150,8 @@ class FusedModel:
                     path=table.path,
                     fix="Compute the metric with the settings of the model's card, or fuse a new model.",
                 )
-        return table.values[:, [table.names.index(name) for name in self.metrics]]
+            values[:, index] = table.values[:, table.names.index(name)]
+        return values
 
 
 def _bins(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
