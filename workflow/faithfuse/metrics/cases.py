@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from faithfuse.datasets.points import sentences
 from faithfuse.errors import InputError
+from faithfuse.llm.points import read_points
 from faithfuse.records import EVALUATED_DOMAINS, Domain, Item, Response
 
 Key = tuple[str, str]
-Splitter = Callable[[str], list[str]]
 
 
 class Case(NamedTuple):
@@ -62,13 +63,14 @@ def one_domain(items: Sequence[Item], path: Path | str | None = None) -> Domain:
     return domain
 
 
-def build_cases(items: Sequence[Item], responses: Sequence[Response], split: Splitter) -> list[Case]:
+def build_cases(items: Sequence[Item], responses: Sequence[Response]) -> list[Case]:
     """Pair responses with their items, in the order of `(item_id, system)`.
+
+    A summary without points is cut into points as the judge cuts it; a reference summary into its sentences.
 
     Args:
         items: items of one domain.
         responses: their responses; an item may have none, or several systems'.
-        split: cuts a summary or a reference summary without points into points.
 
     Raises:
         InputError: a response's item is missing, or a system has two responses to an item.
@@ -95,13 +97,13 @@ def build_cases(items: Sequence[Item], responses: Sequence[Response], split: Spl
         points: tuple[str, ...] = ()
         if item.domain == Domain.SUMMARISATION:
             if item.item_id not in reference_points:
-                reference_points[item.item_id] = _reference_points(item, split)
+                reference_points[item.item_id] = _reference_points(item)
             if response.text is not None:
-                points = tuple(response.points) or tuple(split(response.text))
+                points = tuple(response.points) or tuple(read_points(response.text))
         cases[key] = Case(item, response, gold, points, reference_points.get(item.item_id, ()))
     return list(cases.values())
 
 
-def _reference_points(item: Item, split: Splitter) -> tuple[str, ...]:
+def _reference_points(item: Item) -> tuple[str, ...]:
     given = tuple(point for point in item.references.points if point.strip())
-    return given or tuple(point for text in item.references.long for point in split(text))
+    return given or tuple(point for text in item.references.long for point in sentences(text))

@@ -34,7 +34,6 @@ def metrics(
 
     Without verdicts, graphs or an encoder their metrics are left out of the table.
     """
-    from faithfuse.datasets.points import sentences
     from faithfuse.metrics.cases import build_cases, one_domain
     from faithfuse.metrics.given import read_scores
     from faithfuse.metrics.plain import read_items, read_responses
@@ -44,7 +43,7 @@ def metrics(
 
     all_items = read_items(items, domain)
     items_domain = one_domain(all_items, items)
-    cases = build_cases(all_items, [each for path in responses for each in read_responses(path)], sentences)
+    cases = build_cases(all_items, [each for path in responses for each in read_responses(path)])
     judged = [verdict for path in verdicts for verdict in read_records(path, Verdict)]
     given, signatures = read_scores(scores)
     book = encoder = None
