@@ -16,7 +16,7 @@ _MERGED = frozenset({"i", "you", "he", "she", "we", "they", "it"})
 
 def finish(s: Sentence) -> str | None:
     """Visit the whole sentence and write its graph; None if it has no content."""
-    roots = [token for token in s.doc if token.head is token]
+    roots = [token for token in s.doc if token.head.i == token.i]
     nodes = [node for node in (s.visit(root) for root in roots) if node is not None]
     for root in roots:
         if root.i not in s.outer:
@@ -71,7 +71,7 @@ def ask(s: Sentence) -> None:
         if mark.text != "?":
             continue
         clause = mark.head
-        while clause.i not in s.outer and clause.head is not clause:
+        while clause.i not in s.outer and clause.head.i != clause.i:
             clause = clause.head
         node = s.outer.get(clause.i)
         if node is None or node not in s.draft.nodes:

@@ -58,7 +58,7 @@ def proper_noun(s: Sentence, token: Token) -> Node | None:
     if lower(token) in lex.WEEKDAYS or lower(token) in lex.MONTHS or lower(token) in lex.INTERJECTIONS:
         return None
     before = [t for t in token.lefts if t.dep_ in ("compound", "flat") and t.text[0].isupper() and t.i not in s.done]
-    if token.i == 0 and not before and len(s.doc) > 1 and token.head is not token and token.dep_ not in _ARGUMENTS:
+    if token.i == 0 and not before and len(s.doc) > 1 and token.head.i != token.i and token.dep_ not in _ARGUMENTS:
         return None
     tokens = [*before, token]
     s.use(*before)
@@ -263,7 +263,7 @@ def is_relative(token: Token) -> bool:
 
 def clause_of(token: Token) -> Token | None:
     """The verb of the clause that a token stands in."""
-    while token.head is not token:
+    while token.head.i != token.i:
         token = token.head
         if token.pos_ in ("VERB", "AUX") or token.dep_ in ("ROOT", "relcl", "ccomp", "advcl"):
             return token
