@@ -185,6 +185,18 @@ def test_the_best_single_metric_is_named_and_the_human_ceiling_never_is(report_i
     assert "0.060 [\u22120.250, 0.240]" in row
 
 
+def test_the_comparison_over_all_splits_stands_beside_the_one_split_of_table_v(report_inputs: Inputs) -> None:
+    document = report(report_inputs)
+    row = "Summarisation | 10 | 0.580 [0.410, 0.700] | 0.560 [0.400, 0.690] | 0.020 a [\u22120.080, 0.110]"
+    assert row_of(document, "splits", "Summarisation") == row
+    assert "above 0 in 6 of 10" in Page(document).text
+
+
+def test_states_in_the_audits_tables_keep_their_leading_zeros(report_inputs: Inputs) -> None:
+    (report_inputs.audit / "ablations.csv").write_text("dropped,states,changed_states\nI,81,0110\n", encoding="utf-8")
+    assert row_of(report(report_inputs), "audit-ablations", "I") == "I | 81 | 0110"
+
+
 def test_a_count_that_differs_from_the_papers_is_called_so(report_inputs: Inputs) -> None:
     document = report(report_inputs)
     assert row_of(document, "audit-counts", "Malformed rejected").endswith("191 | 192 | records | differs")

@@ -21,6 +21,7 @@ from faithfuse.report.inputs import (
     COUNT_COLUMNS,
     EVALUATION_COLUMNS,
     MUTATION_COLUMNS,
+    SPLIT_COLUMNS,
     class_rank,
     class_title,
     domain_title,
@@ -247,7 +248,8 @@ def render_report(
         figures: folder with `correlation.svg`, `importances.svg`, `fusion.svg` and, with an audit,
             `audit_states.svg`.
         correlations: the correlation files, one per domain.
-        fusion: the fusion folders, one per domain, each with `evaluation.csv`.
+        fusion: the fusion folders, one per domain, each with `evaluation.csv`; where all have `splits.csv`, the
+            comparison over every seed's split is shown too.
         meta: the metric tables' `.meta.json` files.
         audit: folder with the audit suite's CSV files; without it the report has no audit.
         run: the run's description (`run.json`); without it the lede says that it is not known.
@@ -263,6 +265,8 @@ def render_report(
     sheets = {number: read_sheet(tables / f"table_{number}.csv") for number in TABLE_CAPTIONS}
     correlation_sheets = read_many(correlations, CORRELATION_COLUMNS)
     evaluations = read_many([folder / "evaluation.csv" for folder in fusion], EVALUATION_COLUMNS)
+    split_files = [folder / "splits.csv" for folder in fusion]
+    splits = read_many(split_files, SPLIT_COLUMNS) if all(path.is_file() for path in split_files) else []
     metas = [_checked_meta(path) for path in meta]
     shown = {
         number: views.correlation_table(sheets[number], f"table-{number}", TABLE_CAPTIONS[number], extensions=False)
@@ -292,6 +296,7 @@ def render_report(
         run=what,
         notes=notes,
         glance=views.glance_table(correlation_sheets, evaluations),
+        splits=views.split_table(splits),
         tables=shown,
         more=more,
         coefficients={

@@ -32,6 +32,7 @@ CORRELATION_COLUMNS = (
 )
 IMPORTANCE_COLUMNS = ("domain", "metric_class", "share", "share_low", "share_high", "seeds")
 EVALUATION_COLUMNS = ("domain", "system", "metric", "rows", "value", "low", "high", "note")
+SPLIT_COLUMNS = ("domain", "system", "seeds", "value", "low", "high", "note")
 STATE_COLUMNS = ("I", "A", "M", "D", "endpoint", "oracle")
 COUNT_COLUMNS = ("quantity", "ours", "paper", "unit")
 MUTATION_COLUMNS = ("case", "defect", "rejected", "code", "expected_code")

@@ -7,6 +7,7 @@ its own. So a page can lay the panels out anew for a narrow screen, and no id oc
 from __future__ import annotations
 
 import io
+import itertools
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -137,7 +138,7 @@ def to_panel(figure: Figure, name: str) -> Panel:
 
 
 def compose(name: str, title: str, description: str, panels: Sequence[Panel], columns: int = 1, gap: float = 16) -> str:
-    """Lay panels out in columns as one SVG document, each under the shortest column.
+    """Lay panels out in columns, read downwards, as one SVG document as low as that order allows.
 
     A panel wider than a column (a legend) spans all of them and must come first.
 
@@ -145,10 +146,22 @@ def compose(name: str, title: str, description: str, panels: Sequence[Panel], co
         The document as text, ending in a line end.
     """
     column_width = max((panel.width for panel in panels[1:]), default=panels[0].width)
-    columns = min(columns, max(1, sum(panel.width <= column_width for panel in panels)))
-    total = columns * column_width + (columns - 1) * gap
     spanning = [panel for panel in panels if panel.width > column_width]
-    heights = [sum(panel.height + gap for panel in spanning)] * columns
+    stacks = _stacks(panels[len(spanning) :], columns, gap)
+    total = len(stacks) * column_width + (len(stacks) - 1) * gap + 2 * MARGIN
+    placed: list[tuple[Panel, float, float]] = []
+    top = MARGIN
+    for panel in spanning:
+        placed.append((panel, MARGIN, top))
+        top += panel.height + gap
+    height = top
+    for column, stack in enumerate(stacks):
+        y = top
+        for panel in stack:
+            placed.append((panel, MARGIN + column * (column_width + gap), y))
+            y += panel.height + gap
+        height = max(height, y)
+    height += MARGIN - gap
     root = ElementTree.Element(
         f"{{{SVG}}}svg", {"id": name, "role": "img", "aria-labelledby": f"{name}-title {name}-description"}
     )
@@ -158,22 +171,23 @@ def compose(name: str, title: str, description: str, panels: Sequence[Panel], co
         root, f"{{{SVG}}}rect", {"width": "100%", "height": "100%", "fill": PAGE, "id": f"{name}-background"}
     )
     background.tail = "\n"
-    top = 0.0
-    for panel in panels:
-        if panel.width > column_width:
-            left, y = 0.0, top
-            top += panel.height + gap
-        else:
-            column = heights.index(min(heights))
-            left, y = column * (column_width + gap), heights[column]
-            heights[column] += panel.height + gap
-        for key, value in (("x", left + MARGIN), ("y", y + MARGIN), ("width", panel.width), ("height", panel.height)):
+    for panel, x, y in placed:
+        for key, value in (("x", x), ("y", y), ("width", panel.width), ("height", panel.height)):
             panel.element.set(key, f"{value:g}")
         panel.element.tail = "\n"
         root.append(panel.element)
-    total += 2 * MARGIN
-    height = max(heights) - gap + 2 * MARGIN
     root.set("width", f"{total:g}")
     root.set("height", f"{height:g}")
     root.set("viewBox", f"0 0 {total:g} {height:g}")
     return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _stacks(panels: Sequence[Panel], columns: int, gap: float) -> list[list[Panel]]:
+    """Cut panels, in order, into at most `columns` stacks whose tallest is as low as possible."""
+
+    def tallest(stacks: list[list[Panel]]) -> float:
+        return max(sum(panel.height + gap for panel in stack) for stack in stacks)
+
+    cuts = itertools.combinations(range(1, len(panels)), min(columns, len(panels)) - 1)
+    divided = ([list(panels[i:j]) for i, j in itertools.pairwise((0, *cut, len(panels)))] for cut in cuts)
+    return min(divided, key=tallest)

@@ -310,6 +310,10 @@ def fusion_table(sheet: Sheet, name: str, caption: str) -> Table:
             if row[f"{domain}_rows"].strip() and row[f"{domain}_rows"] != usual[domain]:
                 lines.append(f"{count_cell(row[f'{domain}_rows']).text} rows")
             note = row.get(f"{domain}_note", "").strip()
+            if row["metric"].startswith("Best single") and row[f"{domain}_value"].strip():
+                # These rows' notes begin with the name of the metric that was chosen.
+                chosen, _, note = note.partition(": ")
+                lines.append(chosen)
             cells.append(
                 number_cell(
                     sheet.number(row, f"{domain}_value"),
@@ -328,7 +332,10 @@ def plain_table(sheet: Sheet, name: str, caption: str, limit: int = 40) -> Table
     columns = []
     for column in sheet.columns:
         texts = [row[column].strip() for row in sheet.rows if row[column].strip()]
-        columns.append(Column(column.replace("_", " "), bool(texts) and all(_is_number(text) for text in texts)))
+        # A state such as 0110 is a name, however much it looks like a number.
+        named = any(len(text) > 1 and text.isdigit() and text.startswith("0") for text in texts)
+        numeric = bool(texts) and not named and all(_is_number(text) for text in texts)
+        columns.append(Column(_words(column), numeric))
     rows = []
     for row in sheet.rows[:limit]:
         cells = []
@@ -479,6 +486,37 @@ def _evaluation_cell(sheet: Sheet | None, row: Row | None) -> Cell:
     if row["system"] == "fused":
         return number_cell(value, f"{bounds}\n{count_cell(row['rows']).text} rows")
     return number_cell(value, bounds)
+
+
+def split_table(sheets: Sequence[Sheet]) -> Table:
+    """Fused and best single metric over every seed's blind split, so that no answer hangs on one draw."""
+    footnotes = Footnotes()
+    rows = []
+    for sheet in sheets:
+        by_domain: dict[str, dict[str, Row]] = {}
+        for row in sheet.rows:
+            by_domain.setdefault(row["domain"], {})[row["system"]] = row
+        for domain in sorted(by_domain, key=domain_rank):
+            cells = [Cell(domain_title(domain), header=True)]
+            cells.append(count_cell(by_domain[domain].get("fused", {}).get("seeds", "")))
+            for system in ("fused", "best_single", "difference"):
+                row = by_domain[domain].get(system)
+                if row is None:
+                    cells.append(number_cell(None))
+                    continue
+                bounds = interval(sheet.number(row, "low"), sheet.number(row, "high"))
+                mark = footnotes.mark(row["note"]) if system == "difference" and row["note"].strip() else ""
+                cells.append(number_cell(sheet.number(row, "value"), bounds, mark=mark))
+            rows.append(cells)
+    columns = [
+        Column("Domain"),
+        Column("Splits", True),
+        Column("Fused metric", True),
+        Column("Best single metric", True),
+        Column("Difference", True),
+    ]
+    caption = "Blind correlation over all splits: mean, and central 95% below"
+    return Table("splits", caption, columns, rows, footnotes=footnotes.notes())
 
 
 def unscored_table(metas: Sequence[dict]) -> tuple[Table, int, int]:
