@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,11 +50,12 @@ def test_extended_mutations_are_thousands_and_all_kinds(suite):
     assert len({(row["case"], row["kind"], row["change"]) for row in rows}) == len(rows)
 
 
-def test_two_runs_write_the_same_bytes(suite, tmp_path):
-    run.write_tables(suite.tables, tmp_path / "one")
-    again = run.run(reference=run.read_reference(REFERENCE))
-    for path in run.write_tables(again.tables, tmp_path / "two"):
-        assert path.read_bytes() == (tmp_path / "one" / path.name).read_bytes()
+def test_the_command_in_another_process_writes_the_same_bytes(suite, tmp_path):
+    command = [sys.executable, "-m", "faithfuse", "audit", "suite", "--out", "two", "--reference", str(REFERENCE)]
+    environment = os.environ | {"PYTHONHASHSEED": "12345"}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    for path in run.write_tables(suite.tables, tmp_path / "one"):
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
 
 
 def test_short_circuit_would_settle_a_state_that_the_contract_leaves_open():

@@ -30,7 +30,7 @@ _ENCODE = msgspec.json.Encoder(order="deterministic").encode
 
 def _plain(value: float) -> bool:
     """Whether the encoder writes a float exactly as RFC 8785 does: no whole number, no exponent."""
-    return 1e-4 <= value < 1e15 and not value.is_integer()
+    return 1e-4 <= abs(value) < 1e15 and not value.is_integer()
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> None:

@@ -44,11 +44,16 @@ class JsonError(ValueError):
         super().__init__(message)
 
 
-def _integer(literal: str) -> int | BadNumber:
+def _integer(literal: str) -> int | float | BadNumber:
     if len(literal) > MAX_LITERAL:
         return BadNumber(literal)
     value = int(literal)
-    return value if -MAX_INTEGER <= value <= MAX_INTEGER else BadNumber(literal)
+    if -MAX_INTEGER <= value <= MAX_INTEGER:
+        return value
+    # Beyond that an integer is a double only if it is written just as that double is, as 9007199254740992.
+    if len(literal) <= 22 and number(float(value)) == literal:
+        return float(value)
+    return BadNumber(literal)
 
 
 def _float(literal: str) -> int | float | BadNumber:

@@ -11,7 +11,7 @@ CODES: dict[str, tuple[str, str]] = {
     "json.syntax": ("text", "Write one whole JSON object."),
     "json.depth": ("text", "Write the record flat, as the contract has it."),
     "json.duplicate_key": ("text", "Keep one of the repeated keys."),
-    "json.number": ("text", "Write a finite number that a double holds; integers within ±(2^53 − 1)."),
+    "json.number": ("text", "Write a finite number that a double holds exactly as written."),
     "json.surrogate": ("text", "Write whole code points; a lone surrogate has no UTF-8 form."),
     "field.missing": ("fields", "Add the field; write null where the contract allows an unresolved value."),
     "field.unknown": ("fields", "Remove the field, or put it under tuple/pipeline/settings."),

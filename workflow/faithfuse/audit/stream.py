@@ -94,7 +94,7 @@ def _values(stream: io.BufferedReader, path: str, kind: Format) -> Iterator[tupl
         named = re.search(r"\.(jsonl|ndjson)(\.gz)?$", path, re.IGNORECASE) is not None
         kind = "lines" if named or _whole_object(first) else "json"
     if kind == "json":
-        yield from enumerate(_split(stream, first), start=1)
+        yield from enumerate(_split(stream, first, path), start=1)
         return
     yield number, first
     for line in stream:
@@ -112,69 +112,61 @@ def _whole_object(line: bytes) -> bool:
     return parts == [line] and line.endswith(b"}")
 
 
-def _split(stream: io.BufferedReader, first: bytes) -> Iterator[bytes]:
+def _split(stream: io.BufferedReader, first: bytes, path: str = "-") -> Iterator[bytes]:
     """The values of a JSON document, or the elements of the array that it is.
 
-    Only brackets and quotes are looked at: a broken value is handed on as it stands, for the checker to reject.
+    Only brackets, quotes and commas are looked at: a broken value is handed on as it stands, for the checker to reject.
+
+    Raises:
+        InputError: the array has no end.
     """
     depth = 0
     base: int | None = None  # the depth at which values stand: 1 in an array, else 0
-    in_string = False
-    parts: list[bytes] = []
+    in_string = escaped = after_comma = False
+    parts: list[bytes] = []  # of the value that is being read
     chunk = first
     while chunk:
         begin = at = 0
-        while at < len(chunk):
-            if base is None:
-                if chunk[at : at + 1].isspace():
-                    at += 1
-                    begin = at
-                    continue
-                base = 1 if chunk[at : at + 1] == b"[" else 0
-            match = (_INSIDE if in_string else _OUTSIDE).search(chunk, at)
-            if match is None:
-                at = len(chunk)
-                break
+        if base is None and chunk.strip(BLANK):
+            begin = at = len(chunk) - len(chunk.lstrip(BLANK))
+            base = 0
+            if chunk[at : at + 1] == b"[":
+                base = depth = 1
+                begin = at = at + 1
+        if escaped:
+            at, escaped = at + 1, False
+        while (match := (_INSIDE if in_string else _OUTSIDE).search(chunk, at)) is not None:
             symbol, at = match.group(), match.end()
+            ends = False
             if in_string:
-                if symbol == b'"':
-                    in_string = False
-                elif at < len(chunk):
-                    at += 1  # the escaped character
-                else:
-                    follow = stream.read(1)
-                    chunk += follow
-                    at = len(chunk)
+                in_string = symbol != b'"'
+                if symbol == b"\\":
+                    escaped = at == len(chunk)
+                    at += 1
             elif symbol == b'"':
                 in_string = True
             elif symbol in b"[{":
                 depth += 1
-                if depth == 1 and base == 1 and symbol == b"[" and not parts and not chunk[begin : at - 1].strip(BLANK):
-                    begin = at
-            elif symbol in b"]}":
+            elif symbol == b",":
+                ends = depth == base == 1
+            else:
                 depth -= 1
-                if depth < base:  # the array ends
-                    parts.append(chunk[begin : at - 1])
-                    begin = at
-                    value = b"".join(parts).strip(BLANK)
-                    parts = []
-                    if value:
-                        yield value
-                    depth = max(depth, 0)
-                    base = 0
-                elif depth == base == 0:
-                    parts.append(chunk[begin:at])
-                    begin = at
-                    yield b"".join(parts).strip(BLANK)
-                    parts = []
-            elif symbol == b"," and depth == base == 1:
-                parts.append(chunk[begin : at - 1])
-                begin = at
-                yield b"".join(parts).strip(BLANK)
-                parts = []
-        if begin < len(chunk):
-            parts.append(chunk[begin:])
+                ends = depth <= 0
+            if not ends:
+                continue
+            closes_array = base == 1 and symbol != b","
+            whole = base == 0  # the bracket belongs to the value
+            value = b"".join([*parts, chunk[begin : at if whole else at - 1]]).strip(BLANK)
+            parts, begin, depth = [], at, base if not closes_array else 0
+            if value or not closes_array or after_comma:
+                yield value
+            after_comma = symbol == b"," and not closes_array
+            if closes_array:
+                base = 0
+        parts.append(chunk[begin:])
         chunk = stream.read1(CHUNK)
     rest = b"".join(parts).strip(BLANK)
     if rest:
         yield rest
+    if base == 1:
+        raise InputError("has an array without an end", path=path, fix="Copy the file again; it was cut short.")

@@ -6,12 +6,12 @@ expectation is `accepted`.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from faithfuse.audit.record import seal
+from faithfuse.audit.suite import fixtures
 
 Path = tuple[str | int, ...]
 SETTINGS = ("tuple", "pipeline", "settings")
@@ -49,7 +49,7 @@ def _parent(record: Any, path: Path) -> Any:
 
 
 def _edited(record: dict[str, Any], path: Path, value: Any, *, remove: bool = False) -> dict[str, Any]:
-    edited = copy.deepcopy(record)
+    edited = fixtures.copied(record)
     parent = _parent(edited, path)
     if remove:
         del parent[path[-1]]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from faithfuse.audit.record import FORMAT, PREDICATES, dimensions, seal, span
 
 NAMES = {"I": "relationship", "A": "adoption", "M": "materiality", "D": "disclosure"}
@@ -18,6 +20,11 @@ QUERY = "Is the fixture widget reliable?"
 def judgements(state: str) -> dict[str, int | None]:
     """The four predicates of a state such as `11U0` (order I, A, M, D)."""
     return {name: VALUES[symbol] for name, symbol in zip(PREDICATES, state, strict=True)}
+
+
+def copied(record: dict[str, Any]) -> dict[str, Any]:
+    """A copy that shares nothing with the record."""
+    return msgspec.json.decode(msgspec.json.encode(record))
 
 
 def _passages(state: str) -> dict[str, str]:

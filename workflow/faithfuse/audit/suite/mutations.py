@@ -7,7 +7,6 @@ one record and both must be found.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
@@ -103,7 +102,7 @@ PAIRS = tuple(combinations(DEFECTS, 2))
 
 def plant(record: dict[str, Any], *defects: Defect) -> dict[str, Any]:
     """A copy of a sealed record with the defects in it; those that are resealed come first, then the seal."""
-    broken = copy.deepcopy(record)
+    broken = fixtures.copied(record)
     for defect in defects:
         if defect.resealed:
             defect.edit(broken)

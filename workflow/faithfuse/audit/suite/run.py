@@ -6,7 +6,6 @@ its judgements are right about the world.
 
 from __future__ import annotations
 
-import copy
 import csv
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -145,7 +144,7 @@ def _coverage() -> Table:
 
 def _without_evidence(record: dict[str, Any], predicate: str) -> dict[str, Any]:
     """The record with one predicate's evidence gone, and with it the judgement."""
-    edited = copy.deepcopy(record)
+    edited = fixtures.copied(record)
     note = edited["annotation"]
     note["judgements"][predicate] = None
     note["evidence"][predicate] = []
