@@ -169,7 +169,7 @@ def test_unscored_values_are_counted_with_their_reasons_and_markup_in_them_is_sh
     report_inputs: Inputs,
 ) -> None:
     document = report(report_inputs)
-    assert "3 of 1920 metric values are missing" in Page(document).text
+    assert "3 of 1,920 metric values are missing" in Page(document).text
     assert "not a <label> (3)" in Page(document).text
     assert "<label>" not in document
 

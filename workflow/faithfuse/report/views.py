@@ -24,13 +24,10 @@ from faithfuse.report.inputs import (
 )
 
 MINUS = "\u2212"
+# Keeps values in one line with each other where a row has no interval.
+NO_INTERVAL = "\u00a0"
 NOT_COMPUTED = "not computed"
-COEFFICIENTS = (
-    ("", "Pearson"),
-    ("_spearman", "Spearman"),
-    ("_kendall", "Kendall"),
-    ("_auroc", "AUROC"),
-)
+COEFFICIENTS = (("", "Pearson"), ("_spearman", "Spearman"), ("_kendall", "Kendall"), ("_auroc", "AUROC"))
 
 
 class Cell(NamedTuple):
@@ -70,7 +67,7 @@ class Footnote(NamedTuple):
 
 @dataclass
 class Table:
-    """A table as the template draws it."""
+    """A table as the template draws it; a tight one sets intervals beside their value where there is room."""
 
     name: str
     caption: str
@@ -78,6 +75,7 @@ class Table:
     rows: list[list[Cell]]
     groups: list[Group] = field(default_factory=list)
     footnotes: list[Footnote] = field(default_factory=list)
+    tight: bool = False
     notes: list[str] = field(default_factory=list)
 
 
@@ -118,8 +116,15 @@ def interval(low: float | None, high: float | None) -> str:
 def number_cell(value: float | None, sub: str = "", digits: int = 3, mark: str = "") -> Cell:
     """A number's cell, N/A where there is none."""
     if value is None:
-        return Cell("N/A", sort="", mark=mark, numeric=True, tone="na")
+        return Cell("N/A", sub, mark=mark, numeric=True, tone="na")
     return Cell(decimal(value, digits), sub, repr(value), mark, numeric=True)
+
+
+def p_cell(value: float | None) -> Cell:
+    """A p-value's cell; below a thousandth it says so, since no test gives 0."""
+    if value is not None and value < 0.001:
+        return Cell("<0.001", sort=repr(value), numeric=True)
+    return number_cell(value)
 
 
 def count_cell(text: str) -> Cell:
@@ -130,7 +135,7 @@ def count_cell(text: str) -> Cell:
         value = float(text)
     except ValueError:
         return Cell(text)
-    shown = str(int(value)) if value == int(value) else decimal(value)
+    shown = f"{int(value):,}" if value == int(value) else decimal(value)
     return Cell(shown, sort=repr(value), numeric=True)
 
 
@@ -200,8 +205,9 @@ def correlation_table(sheet: Sheet, name: str, caption: str, extensions: bool) -
     columns = [Column("Metric"), Column("Class", optional=True)]
     groups = [Group("", "", 2)]
     for _, domain, human in bases:
-        columns += [Column("this run", True), Column("paper", True)]
-        groups.append(Group(domain_title(domain), human_title(human), 2))
+        titles = ["this run"] if extensions else ["this run", "paper"]
+        columns += [Column(title, True) for title in titles]
+        groups.append(Group(domain_title(domain), human_title(human), len(titles)))
     rows = []
     for row in sheet.rows:
         if (is_true(row["extension"]) and row["metric_class"] != HUMAN_CLASS) != extensions:
@@ -211,53 +217,46 @@ def correlation_table(sheet: Sheet, name: str, caption: str, extensions: bool) -
             value = sheet.number(row, base)
             bounds = interval(sheet.number(row, f"{base}_low"), sheet.number(row, f"{base}_high"))
             reason = _why(row, base) if value is None or not bounds else ""
-            cells.append(number_cell(value, bounds, mark=footnotes.mark(reason) if reason else ""))
-            paper = sheet.number(row, f"{base}_paper") if f"{base}_paper" in row else None
-            cells.append(Cell("", numeric=True) if paper is None else number_cell(paper))
+            mark = footnotes.mark(reason) if reason else ""
+            cells.append(number_cell(value, bounds or NO_INTERVAL, mark=mark))
+            if not extensions:
+                paper = sheet.number(row, f"{base}_paper")
+                cells.append(Cell("", numeric=True) if paper is None else number_cell(paper))
         rows.append(cells)
-    return Table(name, caption, columns, rows, groups, footnotes.notes())
+    return Table(name, caption, columns, rows, groups, footnotes.notes(), tight=len(bases) <= 2)
 
 
 def coefficient_tables(sheet: Sheet, name: str) -> list[Table]:
-    """Every coefficient of Tables I–III, one table for each human column."""
+    """Every coefficient of Tables I–III, one table for each human column; metrics not computed are left out."""
     tables = []
     for base, domain, human in table_bases(sheet):
-        present = [(suffix, title) for suffix, title in COEFFICIENTS if f"{base}{suffix}" in sheet.columns]
-        columns = [Column("Metric"), *(Column(title, True) for _, title in present)]
-        extra = [
-            (suffix, title)
-            for suffix, title in (
-                ("_pairs", "Pairs"),
-                ("_unscored", "Unscored"),
-                ("_p_holm", "p (Holm)"),
-                ("_paper", "Paper"),
-                ("_difference", "Ours − paper"),
-            )
-            if f"{base}{suffix}" in sheet.columns
+        mine = [row for row in sheet.rows if _why(row, base) != NOT_COMPUTED]
+        # AUROC is defined for yes and no alone, so its column may be empty throughout.
+        present = [
+            (suffix, title) for suffix, title in COEFFICIENTS if any(row[f"{base}{suffix}"].strip() for row in mine)
         ]
-        columns += [Column(title, True) for _, title in extra]
+        columns = [Column("Metric"), *(Column(title, True) for _, title in present)]
+        columns += [Column(title, True) for title in ("Pairs", "Unscored", "p (Holm)", "Paper", "Ours less paper")]
         footnotes = Footnotes()
         rows = []
-        for row in sheet.rows:
+        for row in mine:
             reason = _why(row, base)
             cells = [metric_cell(row)]
             for suffix, _ in present:
                 value = sheet.number(row, f"{base}{suffix}")
-                bounds = (
-                    interval(sheet.number(row, f"{base}_low"), sheet.number(row, f"{base}_high")) if not suffix else ""
-                )
-                cells.append(number_cell(value, bounds, mark=footnotes.mark(reason) if reason and not suffix else ""))
-            for suffix, _ in extra:
-                text = row[f"{base}{suffix}"]
-                if suffix in ("_pairs", "_unscored"):
-                    cells.append(count_cell(text))
-                elif not text.strip():
-                    cells.append(Cell("", numeric=True))
-                else:
-                    cells.append(number_cell(sheet.number(row, f"{base}{suffix}")))
+                if suffix:
+                    cells.append(number_cell(value))
+                    continue
+                bounds = interval(sheet.number(row, f"{base}_low"), sheet.number(row, f"{base}_high"))
+                cells.append(number_cell(value, bounds or NO_INTERVAL, mark=footnotes.mark(reason) if reason else ""))
+            cells += [count_cell(row[f"{base}_pairs"]), count_cell(row[f"{base}_unscored"])]
+            cells.append(p_cell(sheet.number(row, f"{base}_p_holm")))
+            for suffix in ("_paper", "_difference"):
+                value = sheet.number(row, f"{base}{suffix}")
+                cells.append(Cell("", numeric=True) if value is None else number_cell(value))
             rows.append(cells)
         title = f"{domain_title(domain)}, {human_title(human)}"
-        tables.append(Table(f"{name}-{base}", title, columns, rows, footnotes=footnotes.notes()))
+        tables.append(Table(f"{name}-{base}", title, columns, rows, footnotes=footnotes.notes(), tight=True))
     return tables
 
 
@@ -288,7 +287,7 @@ def share_table(sheet: Sheet, name: str, caption: str) -> Table:
         rows.append(cells)
     seeds = unique(row.get("seeds", "") for row in sheet.rows)
     notes = [f"Means over {', '.join(seeds)} seeds, each with its own blind split."] if seeds else []
-    return Table(name, caption, columns, rows, groups, [], notes + split_note(sheet)[1])
+    return Table(name, caption, columns, rows, groups, notes=notes + split_note(sheet)[1])
 
 
 def fusion_table(sheet: Sheet, name: str, caption: str) -> Table:
@@ -324,7 +323,7 @@ def fusion_table(sheet: Sheet, name: str, caption: str) -> Table:
             paper = sheet.number(row, f"{domain}_paper")
             cells.append(Cell("", numeric=True) if paper is None else number_cell(paper))
         rows.append(cells)
-    return Table(name, caption, columns, rows, groups, footnotes.notes(), split_note(sheet)[1])
+    return Table(name, caption, columns, rows, groups, footnotes.notes(), notes=split_note(sheet)[1])
 
 
 def plain_table(sheet: Sheet, name: str, caption: str, limit: int = 40) -> Table:
@@ -383,7 +382,7 @@ def count_table(sheet: Sheet) -> tuple[Table, int, int]:
 
 
 def _words(name: str) -> str:
-    return name.replace("_", " ").capitalize() if name.islower() else name.replace("_", " ")
+    return (name[:1].upper() + name[1:]).replace("_", " ")
 
 
 def mutation_table(sheet: Sheet) -> Table:
