@@ -8,6 +8,7 @@ import os
 import numpy as np
 import pytest
 
+from faithfuse.analysis import baselines
 from faithfuse.analysis.baselines import BASELINES, best_single, pearson, predict_baselines
 from faithfuse.analysis.ebm import EbmSettings
 from faithfuse.analysis.fusion import fuse, williams_test
@@ -15,6 +16,11 @@ from faithfuse.errors import FaithfuseError
 
 FAST = EbmSettings(outer_bags=2, smoothing_rounds=20)
 SOAK = bool(os.environ.get("FAITHFUSE_SOAK"))
+
+
+@pytest.fixture(autouse=True)
+def small_forest(monkeypatch):
+    monkeypatch.setattr(baselines, "TREES", 200 if SOAK else 20)
 
 
 def _by_system(rows):
@@ -135,7 +141,8 @@ def test_explanations_add_up_to_the_blind_scores(planted):
         assert np.clip(fusion.model.intercept + sum(parts), 1, 5) == pytest.approx(row["fused"])
 
 
-def test_worker_processes_do_not_change_the_result(planted):
+def test_worker_processes_do_not_change_the_result(planted, monkeypatch):
+    monkeypatch.setattr(baselines, "TREES", 200)  # workers do not see the smaller forest
     joined = planted(rows=60).joined()
     one, two = (fuse(joined, "d", seeds=2, settings=FAST, resamples=50, threads=threads) for threads in (1, 2))
     assert one == two

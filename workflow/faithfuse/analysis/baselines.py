@@ -12,6 +12,7 @@ import numpy as np
 
 BASELINES = ("mean_z", "ridge", "random_forest", "best_single_isotonic")
 MIN_SCORED = 0.5
+TREES = 200
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def predict_baselines(
     if "random_forest" in names:
         from sklearn.ensemble import RandomForestRegressor
 
-        machine = RandomForestRegressor(200, min_samples_leaf=3, max_features=1 / 3, random_state=seed, n_jobs=1)
+        machine = RandomForestRegressor(TREES, min_samples_leaf=3, max_features=1 / 3, random_state=seed, n_jobs=1)
         predictions["random_forest"] = machine.fit(train, y).predict(test)
     if "best_single_isotonic" in names:
         from sklearn.isotonic import IsotonicRegression

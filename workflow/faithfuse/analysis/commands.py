@@ -21,6 +21,7 @@ def register(app: typer.Typer) -> None:
     app.command()(agreement)
     app.command()(fuse)
     app.command()(score)
+    app.command()(explain)
     app.command()(validate)
     app.command()(transfer)
     app.command()(tables)
@@ -138,6 +139,22 @@ def fuse(
         stream.write(card_text(fusion))
     write_model(out / MODEL_FILE, fusion.model)
     print(f"wrote {out}; read {out / 'card.md'} first", file=sys.stderr)
+
+
+def explain(
+    metrics: Path = _METRICS,
+    model: Path = typer.Option(..., help="Folder that `faithfuse fuse` wrote, or its model.json."),
+    item: str = typer.Option(..., help="item_id of the response."),
+    system: str = typer.Option(..., help="system of the response."),
+    out: Path = typer.Option(..., help="SVG file to write."),
+) -> None:
+    """Draw what each metric contributes to one response's fused score."""
+    from faithfuse.analysis import picture
+    from faithfuse.analysis.model import read_model
+    from faithfuse.analysis.ratings import read_metrics
+
+    picture.explain(read_model(model), read_metrics(metrics), item, system, out)
+    print(f"wrote {out}", file=sys.stderr)
 
 
 def validate(

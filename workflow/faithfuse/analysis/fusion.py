@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import stats
+from threadpoolctl import threadpool_limits
 
 from faithfuse.analysis.baselines import (
     BASELINES,
@@ -175,6 +176,7 @@ def fuse(
     )
 
 
+@threadpool_limits.wrap(limits=1)
 def _run_split(
     joined: Joined, codes: np.ndarray, blind_fraction: float, seed: int, settings: EbmSettings
 ) -> _Split | None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 from faithfuse.analysis.baselines import BASELINES, best_single, pearson, predict_baselines
 from faithfuse.analysis.correlation import (
@@ -52,6 +53,7 @@ class _Fold:
     seed: int
 
 
+@threadpool_limits.wrap(limits=1)
 def _predict(joined: Joined, codes: np.ndarray, fold: _Fold, settings: EbmSettings) -> dict[str, np.ndarray]:
     """Predictions of every system for the fold's test rows; empty where nothing can be learned."""
     table, y = joined.table, joined.likert
