@@ -36,7 +36,7 @@ def _root(
     pass
 
 
-for _package in ("datasets", "llm", "amr", "metrics", "analysis", "audit", "report", "provenance"):
+for _package in ("datasets", "llm", "amr", "metrics", "analysis", "audit", "report", "provenance", "annotate"):
     importlib.import_module(f"faithfuse.{_package}.commands").register(app)
 
 
