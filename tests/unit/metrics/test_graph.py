@@ -72,6 +72,21 @@ def test_a_turn_without_language_is_no_turn_to_compare_with(summary: Callable[..
     assert cells["Transcript SMATCH mean"] == Cell(1.0)
 
 
+def test_a_transcript_is_joined_from_the_sentences_that_have_a_graph(
+    summary: Callable[..., Case], graphs: Make
+) -> None:
+    case = summary(["Dogs run."], ["Ana came."], ["Dogs run. Oh!"])
+    cells = _cells(graph_columns([case], GraphBook(graphs(SHARED | {"Oh!": None}))), case)
+    assert cells["Transcript SMATCH mean"] == Cell(1.0, None, partial=1)
+    assert cells["Turn Transcript SMATCH mean"] == Cell(None, "the parser gave nothing")
+
+
+def test_a_transcript_without_any_graph_is_missing(summary: Callable[..., Case], graphs: Make) -> None:
+    case = summary(["Dogs run."], ["Ana came."], ["Oh!"])
+    cells = _cells(graph_columns([case], GraphBook(graphs(SHARED | {"Oh!": None}))), case)
+    assert cells["Transcript SMATCH mean"] == Cell(None, "the parser gave nothing")
+
+
 def test_the_transcript_can_be_one_graph_of_its_own(summary: Callable[..., Case], graphs: Make) -> None:
     case = summary(["Dogs run."], ["Ana came."], ["Dogs run."])
     book = GraphBook(graphs(SHARED | {"Ana: Dogs run.": BOB}))

@@ -153,7 +153,7 @@ def graph_columns(
         book: the graphs of every sentence in them.
         progress: told of each scored pair.
         whole_transcript: take the transcript's graph from the whole transcript parsed as one input, not from its
-            sentences' graphs joined.
+            sentences' graphs joined (sentences without a graph left out and counted).
     """
     if not cases:
         return []
@@ -219,6 +219,7 @@ def _summary_columns(
     ground_truth = {case.key: [book.text(point) for point in case.reference_points] for case in cases}
     turns: dict[Key, list[Parsed]] = {}
     transcripts: dict[Key, tuple[Parsed, Parsed]] = {}
+    left_out: dict[Key, int] = {}
     for case in cases:
         # A turn without a sentence (a lone emoji) has nothing to parse: it is no turn to compare with.
         spoken = [sentences for turn in case.item.context if (sentences := turn_sentences(turn))]
@@ -229,7 +230,13 @@ def _summary_columns(
             if whole_transcript
             else [sentence for sentences in spoken for sentence in sentences]
         )
-        transcripts[case.key] = (text_graph(summary, book.by_sentence), text_graph(whole, book.by_sentence))
+        # In a long dialogue some sentence ("Oh!") often has no graph; the transcript is joined from the others.
+        parsed = [sentence for sentence in whole if book.sentence(sentence)[0] is not None]
+        left_out[case.key] = len(whole) - len(parsed) if parsed else 0
+        transcripts[case.key] = (
+            text_graph(summary, book.by_sentence),
+            text_graph(parsed or whole, book.by_sentence),
+        )
     wanted = [
         (point, other)
         for case in cases
@@ -256,11 +263,18 @@ def _summary_columns(
     against = f"whole summary|against:transcript, {'one input' if whole_transcript else 'joined'}"
     for name, signature in scores.signatures.items():
         spreads = {
-            case.key: point_spread(case, [scores.cell(*transcripts[case.key], name)] if case.points else [])
+            case.key: point_spread(
+                case,
+                [_partly(scores.cell(*transcripts[case.key], name), left_out[case.key])] if case.points else [],
+            )
             for case in cases
         }
         columns += _aggregates(f"Transcript {name}", f"{signature}|{against}", spreads)
     return columns
+
+
+def _partly(cell: Cell, left_out: int) -> Cell:
+    return cell if cell.value is None else cell._replace(partial=cell.partial + left_out)
 
 
 def _aggregates(name: str, signature: str, spreads: dict[Key, dict[str, Cell]]) -> list[Column]:
