@@ -122,31 +122,41 @@ def has_surrogate(text: str) -> bool:
 
 def irregularities(value: Any) -> Iterator[tuple[str, tuple[str | int, ...], str]]:
     """Yield (code, path, what was found) for everything in a parsed value that I-JSON forbids, in document order."""
-    stack: list[tuple[Any, tuple[str | int, ...]]] = [(value, ())]
+    stack: list[tuple[Any, tuple[str | int, ...]]] = [(value, ())] if _needs_a_look(value) else []
     while stack:
         item, path = stack.pop()
-        if isinstance(item, str):
-            if has_surrogate(item):
-                yield "json.surrogate", path, "a lone surrogate"
-        elif isinstance(item, BadNumber):
-            yield "json.number", path, item.literal
-        elif isinstance(item, float):
-            if not math.isfinite(item):
-                yield "json.number", path, repr(item)
-        elif isinstance(item, (dict, list)):
-            if len(path) >= MAX_DEPTH:
-                yield "json.depth", path[:MAX_DEPTH], f"more than {MAX_DEPTH} levels"
-                continue
-            if isinstance(item, RepeatedKeys):
+        kind = type(item)
+        if kind is str:
+            yield "json.surrogate", path, "a lone surrogate"
+        elif kind is BadNumber or kind is float:
+            yield "json.number", path, item.literal if kind is BadNumber else repr(item)
+        elif len(path) >= MAX_DEPTH:
+            yield "json.depth", path, f"more than {MAX_DEPTH} levels"
+        else:
+            if kind is RepeatedKeys:
                 for key in item.repeated:
                     yield "json.duplicate_key", (*path, key), f"the key {key!r:.60} more than once"
-            if isinstance(item, dict):
-                for key in item:
-                    if isinstance(key, str) and has_surrogate(key):
-                        yield "json.surrogate", path, "a key with a lone surrogate"
-                stack.extend((child, (*path, key)) for key, child in reversed(item.items()))
-            else:
-                stack.extend((child, (*path, i)) for i, child in reversed(list(enumerate(item))))
+            pairs = enumerate(item) if kind is list else item.items()
+            # Only what needs another look goes on the stack, so that long lists of plain values cost little.
+            found = []
+            for key, child in pairs:
+                if type(key) is str and has_surrogate(key):
+                    yield "json.surrogate", path, "a key with a lone surrogate"
+                if _needs_a_look(child):
+                    found.append((child, (*path, key)))
+            stack.extend(reversed(found))
+
+
+def _needs_a_look(value: Any) -> bool:
+    kind = type(value)
+    if kind is str:
+        return has_surrogate(value)
+    if kind is float:
+        return not math.isfinite(value)
+    return kind in _COMPOUND
+
+
+_COMPOUND = frozenset({dict, list, BadNumber, RepeatedKeys})
 
 
 def number(value: int | float) -> str:
@@ -223,9 +233,44 @@ def canonical_json(value: Any) -> bytes:
     Raises:
         ValueError: the value is not I-JSON (lone surrogate, NaN, too large an integer, no JSON type, too deep).
     """
-    out: list[str] = []
     try:
-        _write(value, out)
+        text = _QUICK.encode(value)
+        if not _is_quick(value):
+            out: list[str] = []
+            _write(value, out)
+            text = "".join(out)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    return "".join(out).encode("utf-8")
+    except TypeError:
+        raise ValueError("holds something that is no JSON value") from None
+    return text.encode("utf-8")
+
+
+_QUICK = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+_QUICK_LEAVES = frozenset({str, bool, type(None)})
+
+
+def _is_quick(value: Any) -> bool:
+    """Whether the standard encoder writes a value canonically.
+
+    It does but for whole floats, exponents, integers without an exact double, and keys, whose order may differ between
+    code points and UTF-16 units when they are not ASCII.
+    """
+    stack = [(value,)]
+    while stack:
+        for item in stack.pop():
+            kind = type(item)
+            if kind in _QUICK_LEAVES:
+                continue
+            if kind is dict:
+                if not all(map(str.isascii, item)):
+                    return False
+                stack.append(item.values())
+            elif kind is list:
+                stack.append(item)
+            elif kind is int:
+                if not -MAX_INTEGER <= item <= MAX_INTEGER:
+                    return False
+            elif kind is not float or not 1e-4 <= abs(item) < 1e15 or item.is_integer():
+                return False
+    return True

@@ -158,7 +158,11 @@ class Walk:
 
     def clean(self, *path: str | int) -> bool:
         """Whether nothing was wrong at a path or on the way to it."""
-        return not self._bad or not any(path[:length] in self._bad for length in range(len(path) + 1))
+        if self._bad:
+            for length in range(len(path) + 1):
+                if path[:length] in self._bad:
+                    return False
+        return True
 
     def visit(self, shape: Shape, value: Any, path: Path) -> None:
         """Compare a value with a shape."""
