@@ -98,8 +98,8 @@ def _priority(record: dict[str, Any], result: CheckResult) -> str:
     if result.priority is None:
         missing = ", ".join(name for name in DIMENSIONS if values[name] is None)
         return f"Review priority is unresolved: {missing} missing, whatever the weight."
-    terms = " + ".join(f"{weights[name]}·{values[name]}" for name in DIMENSIONS)
-    return f"Review priority {result.priority!r} = {terms} (dQ, dI, dA, dM, dD); it orders review only."
+    terms = " + ".join(f"{weights[name]:.6g}·{values[name]:.6g}" for name in DIMENSIONS)
+    return f"Review priority {result.priority:.6g} = {terms} (dQ, dI, dA, dM, dD); it orders review only."
 
 
 def _line(text: str, limit: int = 120) -> str:
