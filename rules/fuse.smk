@@ -30,13 +30,14 @@ rule fuse:
         seeds=RUN.fusion.seeds,
         blind_fraction=RUN.fusion.blind_fraction,
         seed=RUN.fusion.seed,
+        note=RUN.note,
         out=subpath(output.model, parent=True),
     message:
         "Fusing the metrics of {wildcards.domain}"
     shell:
         "python -m faithfuse fuse {input.metrics} {input.ratings} --seeds {params.seeds}"
         " --blind-fraction {params.blind_fraction} --seed {params.seed} --threads {threads}"
-        " --out {params.out} 2>&1 | tee {log}"
+        " --note {params.note:q} --out {params.out} 2>&1 | tee {log}"
 
 
 rule score:

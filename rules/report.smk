@@ -52,7 +52,7 @@ rule make_figures:
         "Drawing figures"
     shell:
         "python -m faithfuse figures {params.correlations} {params.fusion} --audit results/audit"
-        " --out {params.out} 2>&1 | tee {log}"
+        " --reference {input.reference} --out {params.out} 2>&1 | tee {log}"
 
 
 rule run_notebook:
@@ -63,7 +63,12 @@ rule run_notebook:
         correlations=CORRELATIONS,
         blind=expand("results/fusion/{domain}/blind.csv", domain=DOMAINS),
         description="results/run.json",
-        code=code("report.notebook"),
+        code=code(
+            "report.notebook",
+            "report.inputs",
+            "analysis.ratings",
+            "analysis.correlation",
+        ),
     output:
         notebook=update(NOTEBOOK),
     log:
