@@ -166,7 +166,7 @@ class _Search:
                 scale, stale = scale / 2, 0
             slope = (chosen_first & picked[problem.first]).astype(float)
             slope -= chosen_second & picked[problem.second]
-            norm = float(slope @ slope)
+            norm = float(np.abs(slope).sum())  # the squared length of a vector of -1, 0 and 1
             if norm == 0:
                 return  # the two ends agree: the bound cannot be lowered this way
             self.share -= scale * (value - self.matched) / norm * slope

@@ -54,8 +54,13 @@ def parse_sentence(sentence: str) -> tuple[str | None, str | None]:
     """
     if not sentence.strip():
         return None, "the sentence is empty"
-    draft = Sentence(_language()(" ".join(sentence.split())))
-    text = finish(draft)
+    language = _language()
+    doc = language.make_doc(" ".join(sentence.split()))
+    for token in doc[1:]:
+        token.is_sent_start = False  # what is given is one sentence; the parser is not to cut it
+    for _, step in language.pipeline:
+        doc = step(doc)
+    text = finish(Sentence(doc))
     return (text, None) if text else (None, "the sentence has no content word")
 
 

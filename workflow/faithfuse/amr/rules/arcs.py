@@ -26,8 +26,29 @@ def function_word(s: Sentence, head: Token, child: Token) -> bool:
 @arc("nsubj", "nsubjpass", "csubj", "csubjpass")
 def subject(s: Sentence, head: Token, child: Token) -> bool:
     """*The fox* yawns: ARG0; *the fox* dies: ARG1; *the fox* is a friend: domain."""
+    if lower(child) == "it" and _extraposed(s, head) is not None:
+        return True
     give_subject(s, head, s.visit(child))
     return True
+
+
+def _extraposed(s: Sentence, head: Token) -> Token | None:
+    """*It* is easy *to judge*: the clause that `it` stands for."""
+    if head.i not in s.predicates and head.pos_ != "ADJ":
+        return None
+    where = [head, s.predicates[head.i]] if head.i in s.predicates else [head]
+    for token in where:
+        for child in token.children:
+            infinitive = any(c.dep_ == "aux" and c.lower_ == "to" for c in child.children)
+            if child.i > head.i and (child.dep_ == "ccomp" or (child.dep_ in ("xcomp", "advcl") and infinitive)):
+                return child
+    return None
+
+
+def _it_subject(s: Sentence, head: Token) -> bool:
+    be = head.head if head.head.i in s.predicates or lemma(head.head) == "be" else head
+    found = next((c for c in be.children if c.dep_ == "nsubj"), None)
+    return found is not None and lower(found) == "it"
 
 
 @arc("agent")
@@ -41,6 +62,11 @@ def agent(s: Sentence, head: Token, child: Token) -> bool:
 def direct_object(s: Sentence, head: Token, child: Token) -> bool:
     """He drew *a sheep*: ARG1; he told *me* a story: ARG2."""
     base = s.lemmas.get(head.i, lemma(head))
+    if base in lex.SPEECH and head.tag_ == "VBD" and child.i > head.i and s.child(head, "nsubj") is None:
+        person = lemma(child) in lex.PERSON_NOUNS or child.pos_ == "PROPN" or s.doc[0].is_punct
+        if person:  # "…", asked the prince: the speaker stands after the verb
+            give_subject(s, head, s.visit(child))
+            return True
     role = lex.OBJECT_ROLES.get(base, "ARG1")
     spoken = base in lex.HEARER_ROLES and (child.pos_ in ("PRON", "PROPN") or lemma(child) in lex.PERSON_NOUNS)
     if spoken and lower(child) not in ("it", "that", "this", "what", "something", "nothing"):
@@ -91,8 +117,10 @@ def complement_clause(s: Sentence, head: Token, child: Token) -> bool:
     base = s.lemmas.get(head.i, lemma(head))
     node = s.visit(child)
     role = lex.CLAUSE_ROLES.get(base, "ARG1")
+    if (head.i in s.predicates or head.pos_ == "ADJ") and _it_subject(s, head):
+        return give_subject(s, head, node) or True
     if head.i in s.predicates or head.pos_ == "ADJ":
-        role = "ARG0" if base in lex.ADJECTIVE_FRAMES else "domain"
+        role = "ARG2" if s.inner[head.i].concept[-3:-2] == "-" else "domain"
     if node is not None and s.draft.has(s.inner[head.i], role) and role == "ARG1":
         role = "ARG2"
     return s.link(head, role, node) or True
@@ -109,6 +137,8 @@ def open_clause(s: Sentence, head: Token, child: Token) -> bool:
     controller = s.subjects.get(head.i)
     if thing is not None and base not in ("promise",):
         controller = s.visit(thing)
+    if (head.i in s.predicates or head.pos_ == "ADJ") and _it_subject(s, head):
+        return give_subject(s, head, node) or True
     give_subject(s, child, controller)
     role = lex.CLAUSE_ROLES.get(base, "ARG1")
     if head.pos_ == "ADJ" or head.i in s.predicates:
@@ -166,6 +196,8 @@ def _bare_clause(s: Sentence, head: Token, child: Token) -> bool:
     infinitive = any(c.dep_ == "aux" and c.lower_ == "to" for c in child.children)
     if infinitive:
         adjective = head.pos_ == "ADJ" or head.i in s.predicates
+        if adjective and _it_subject(s, head):
+            return give_subject(s, head, node) or True
         return s.link(head, "ARG2" if adjective else "purpose", node)
     if child.tag_ == "VBG":
         return s.link(head, "manner", node)
@@ -285,10 +317,13 @@ def adverbial(s: Sentence, head: Token, child: Token) -> bool:
         return _question_adverb(s, head, child)
     if text == "ago" or (child.dep_ == "npadvmod" and s.child(child, "advmod") is not None and text in lex.TIME_UNITS):
         return _ago(s, head, child)
-    if text == "so" and child.i < head.i and child.i <= 1 and head.dep_ in ("ROOT", "ccomp", "conj"):
-        return True  # a connective; see `connective` in phrases
+    if text in ("so", "however", "nevertheless", "therefore", "thus", "yet") and head.dep_ in ("ROOT", "ccomp"):
+        if all(t.is_punct for t in s.doc[: child.i]) and head.pos_ in ("VERB", "AUX"):
+            return True  # see `connective` in phrases
     if text in ("at", "of", "as") and child.pos_ == "ADP":
         return True
+    if head.pos_ in ("ADJ", "ADV") and text in ("more", "most", "less", "least", "too", "as") and child.i < head.i:
+        return True  # see `degree` in phrases
     node = s.visit(child)
     if node is None:
         return True
@@ -452,6 +487,8 @@ def interjection(s: Sentence, head: Token, child: Token) -> bool:
     if lower(child) in lex.POLITE:
         return s.link(head, "polite", "+")
     node = s.visit(child)
+    if lemma(head) in lex.SPEECH and s.child(head, "ccomp", "dobj") is None and not s.draft.has(s.inner[head.i], "ARG1"):
+        return s.link(head, lex.CLAUSE_ROLES.get(lemma(head), "ARG1"), node) or True
     return s.link(head, "mod", node) or True
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from faithfuse.amr.rules import lexicon as lex
 from faithfuse.amr.rules.draft import Node
-from faithfuse.amr.rules.grammar import Sentence, lower
+from faithfuse.amr.rules.grammar import Sentence, lemma, lower
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -26,6 +26,7 @@ def finish(s: Sentence) -> str | None:
     if not nodes:
         return None
     ask(s)
+    merge_speakers(s)
     merge_pronouns(s)
     tops: list[Node] = []
     for node in nodes:
@@ -84,6 +85,23 @@ def ask(s: Sentence) -> None:
         s.draft.edge(node, "polarity", s.node("amr-unknown", mark))
 
 
+def merge_speakers(s: Sentence) -> None:
+    """"*I* am a fox," said *the fox*: who says `I` in a quotation is the speaker."""
+    if '"' not in s.doc.text and "“" not in s.doc.text:
+        return
+    for token in s.doc:
+        if lemma(token) not in lex.SPEECH or token.pos_ != "VERB" or token.i not in s.subjects:
+            continue
+        speaker = s.subjects[token.i]
+        quoted = [t for t in token.subtree if lower(t) in ("i", "me", "my", "mine", "myself") and t.i in s.inner]
+        if speaker.concept == "i" or speaker not in s.draft.nodes or "\"" not in s.doc[: token.i].text + s.doc.text:
+            continue
+        for t in quoted:
+            node = s.inner[t.i]
+            if node in s.draft.nodes and node is not speaker:
+                s.draft.merge(speaker, node)
+
+
 def merge_pronouns(s: Sentence) -> None:
     """*He* said *he* slept: within a sentence, equal pronouns are one node."""
     first: dict[str, Node] = {}
@@ -96,4 +114,3 @@ def merge_pronouns(s: Sentence) -> None:
             first[node.concept] = node
 
 
-__all__ = ["finish", "lex", "lower"]

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from faithfuse.amr.rules import lexicon as lex
 from faithfuse.amr.rules.draft import Draft, Node
 
 if TYPE_CHECKING:
@@ -72,7 +73,22 @@ class Sentence:
         self.gaps: dict[int, Node] = {}  # relative pronouns and the nouns they stand for
         self.denied: set[int] = set()  # verbs under a denied possibility ("cannot")
         self.negated: set[int] = set()  # prepositions that are denied ("not in the house")
+        self.fixed: dict[int, tuple[str, str]] = {}  # heads of fixed phrases: concept and role
+        self._find_fixed_phrases()
         self.outer_links: list[tuple[int, str, Node]] = []  # roles of the whole phrase, such as a condition
+
+    def _find_fixed_phrases(self) -> None:
+        """*At all*, *no one*, *of course*: one concept, at the token whose head stands outside the phrase."""
+        words = [lower(token) for token in self.doc]
+        for at in range(len(words)):
+            for length in (3, 2):
+                phrase_ = lex.FIXED_PHRASES.get(tuple(words[at : at + length]))
+                if phrase_ is None or at in self.done:
+                    continue
+                span = [self.doc[i] for i in range(at, min(at + length, len(words)))]
+                head = next((t for t in span if t.head not in span or t.head is t), span[-1])
+                self.fixed[head.i] = phrase_
+                self.use(*(t for t in span if t is not head))
 
     # -- building ------------------------------------------------------------------------------------------------
 
@@ -100,6 +116,9 @@ class Sentence:
         """The token's own node, without its phrase."""
         if token.i in self.inner:
             return self.inner[token.i]
+        if token.i in self.fixed:
+            self.inner[token.i] = self.node(self.fixed[token.i][0], token)
+            return self.inner[token.i]
         for rule in WORD_RULES:
             node = rule(self, token)
             if node is not None:
@@ -110,6 +129,10 @@ class Sentence:
     def attach(self, head: Token, child: Token) -> None:
         """Let the arc rules attach a child to its head's node."""
         if child.i in self.done or child.i in self.outer or child.i in self.visiting:
+            return
+        role = self.fixed.get(child.i, ("", ""))[1]
+        if role:
+            self.link(head, role, self.visit(child))
             return
         for rule in (*ARC_RULES.get(child.dep_, ()), *ARC_RULES.get("*", ())):
             if rule(self, head, child):

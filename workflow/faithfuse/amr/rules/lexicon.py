@@ -29,7 +29,7 @@ FRAMES = _table(
     "shoot shoot-02, throw throw-01, lead lead-02, send send-01, order order-01, found found-01, post post-01,"
     "dress dress-01, oblige oblige-02, distinguish distinguish-01, direct direct-01, record record-01, serve serve-01,"
     "pass pass-03, note note-02, dry dry-02, mistake mistake-02, exclaim exclaim-01, utter utter-01, gonna go-02,"
-    "phone phone-01, chat chat-01, wanna want-01, hate hate-01, love love-01"
+    "ought recommend-01, awaken wake-01, phone phone-01, chat chat-01, wanna want-01, hate hate-01, love love-01"
 )
 """Frames of verbs whose usual sense is not 01, or that must not be changed."""
 
@@ -157,8 +157,8 @@ ADJECTIVE_FRAMES = _table(
     "ashamed shame-01, hungry hunger-01, thirsty thirst-01, tired tire-01, bored bore-02, boring bore-02,"
     "excited excite-01, exciting excite-01, worried worry-01, scared scare-01, frightened frighten-01, curious"
     " curious-01, patient patient-01, responsible responsible-03, perfect perfect-02, unique unique-01,"
-    "possible possible-01, impossible possible-01, necessary need-01, able capable-01, capable capable-01,"
-    "unable capable-01, wrong wrong-04, right right-06, correct correct-02, fair fair-04, equal equal-01,"
+    "possible possible-01, impossible possible-01, necessary need-01, able possible-01, capable capable-01,"
+    "unable possible-01, charming charm-01, brilliant brilliant-02, awake wake-02, wrong wrong-04, right right-06, correct correct-02, fair fair-04, equal equal-01,"
     "terrible terrible-01, weak weak-02, strong strong-02, slow slow-05, fast fast-02, quick quick-02, quiet quiet-04,"
     "sweet sweet-03, straight straight-04, rare rare-02, dead die-01, alive live-01, lonely lonely, sick sick-05,"
     "ill ill-01, healthy healthy-02, mad mad-04, crazy crazy-03, great great, reasonable reasonable-02,"
@@ -179,7 +179,7 @@ ADJECTIVE_FRAMES = _table(
 ADJECTIVE_ROLES = {
     **dict.fromkeys(_words("afraid proud responsible interesting surprising exciting boring annoying kind"), "ARG0"),
     **dict.fromkeys(
-        _words("able capable hungry thirsty unable ashamed amazing jealous dangerous alive careful"), "ARG0"
+        _words("capable hungry thirsty unable ashamed amazing jealous dangerous alive careful"), "ARG0"
     ),
     **dict.fromkeys(_words("serious fortunate aware"), "ARG2"),
     "kind": "ARG1",
@@ -229,8 +229,9 @@ ROLES_IN_ORGANISATIONS = _words(
 )
 
 EVENT_NOUNS = _table(
-    "question question-01, answer answer-01, thought think-01, idea idea, look look-01, love love-01, order order-01,"
-    "journey journey-01, drawing draw-01, explanation explain-01, trouble trouble-01, work work-01, need need-01,"
+    "question question-01, answer answer-01, thought think-01, fault fault-01, look look-01, love love-01,"
+    "order order-01, journey journey-01, proof prove-01, understanding understand-01, kindness kind-01, thirst"
+    " thirst-01, hunger hunger-01, breakfast breakfast-01, tie tie-01, copy copy-01, explanation explain-01, trouble trouble-01, work work-01, need need-01,"
     "dream dream-01, fear fear-01, hope hope-01, help help-01, use use-01, visit visit-01, effort effort-01,"
     "reply reply-01, decision decide-01, discovery discover-01, description describe-01, discussion discuss-01,"
     "conversation converse-01, talk talk-01, walk walk-01, fight fight-01, attack attack-01, death die-01, birth bear-02,"
@@ -254,7 +255,7 @@ EVENT_NOUNS = _table(
 )
 """Nouns for an event or state: the frame itself."""
 
-RESULT_NOUNS = _table("drawing draw-01, painting paint-02, gift give-01, belongings belong-01, invention invent-01")
+RESULT_NOUNS = _table("painting paint-02, gift give-01, belongings belong-01, invention invent-01")
 
 PARTS = _words(
     "part side end top bottom middle center centre corner edge head face eye hand arm leg foot heart hair mouth nose ear "
@@ -454,6 +455,7 @@ INTERJECTIONS = _words(
     "oh ah hey wow yeah yes no ok okay hello hi bye goodbye hmm hum haha lol ouch oops ugh please thanks yep nope sure "
     "well alas bravo"
 )
+SALUTATIONS = _words("hello hi bye goodbye hey")
 POLITE = _words("please pls plz")
 GREETINGS = _table("thanks thank-01, thank thank-01, thx thank-01, congratulations congratulate-01, sorry sorry-01")
 
@@ -465,13 +467,52 @@ COUNTRIES = _words(
 )
 STATES = _words("california texas florida ohio georgia virginia alaska hawaii arizona nevada oregon utah michigan")
 CONTINENTS = _words("africa asia europe antarctica")
-PLANETS = _words("mars venus jupiter saturn mercury neptune uranus pluto")
+PLANETS = _words("earth mars venus jupiter saturn mercury neptune uranus pluto")
 PEOPLES = _table(
     "french France, german Germany, english England, british Britain, italian Italy, spanish Spain, russian Russia,"
     "chinese China, japanese Japan, indian India, turkish Turkey, greek Greece, american America, canadian Canada,"
     "mexican Mexico, irish Ireland, scottish Scotland, dutch Netherlands, swiss Switzerland, swedish Sweden,"
     "polish Poland, brazilian Brazil, australian Australia, korean Korea, egyptian Egypt, roman Rome"
 )
+
+FIXED_PHRASES: dict[tuple[str, ...], tuple[str, str]] = {
+    tuple(words.split()): (concept, role)
+    for words, concept, role in (
+        ("at all", "at-all", "mod"),
+        ("at last", "at-last", "time"),
+        ("at first", "at-first", "time"),
+        ("at once", "at-once", "time"),
+        ("of course", "of-course", "mod"),
+        ("to be sure", "to-be-sure", "mod"),
+        ("no longer", "no-longer", "time"),
+        ("any longer", "any-longer", "time"),
+        ("any more", "anymore", "time"),
+        ("once more", "again", "mod"),
+        ("once again", "again", "mod"),
+        ("as well", "also", "mod"),
+        ("all over", "all-over", "location"),
+        ("right now", "now", "time"),
+        ("right away", "right-away", "time"),
+        ("just now", "just-now", "time"),
+        ("of consequence", "consequential-01", "ARG1-of"),
+        ("no one", "no-one", ""),
+        ("any one", "anyone", ""),
+        ("every one", "everyone", ""),
+        ("some one", "someone", ""),
+        ("each other", "each-other", ""),
+        ("grown - up", "grown-up", ""),
+        ("grown - ups", "grown-up", ""),
+        ("in fact", "in-fact", "mod"),
+        ("for example", "exemplify-01", "ARG0-of"),
+        ("for instance", "exemplify-01", "ARG0-of"),
+        ("all right", "all-right", "mod"),
+        ("by the way", "by-the-way", "mod"),
+        ("a lot", "lot", "degree"),
+        ("a little", "little", "degree"),
+        ("a bit", "bit", "degree"),
+    )
+}
+"""Phrases that are one concept, and the role they play (empty: whatever their head's role is)."""
 
 NAME_TYPES = {
     "PERSON": "person",

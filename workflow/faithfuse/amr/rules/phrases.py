@@ -142,7 +142,7 @@ def _joined(s: Sentence, token: Token, concept: str, nodes: list[Node]) -> Node:
 @phrase
 def imperative(s: Sentence, token: Token, node: Node) -> Node:
     """*Draw* me a sheep: `:mode imperative :ARG0 you`; *let us go*: `:ARG0 we`."""
-    if token.tag_ != "VB" or token.dep_ not in ("ROOT", "conj", "ccomp", "parataxis"):
+    if token.tag_ not in ("VB", "VBP") or token.dep_ not in ("ROOT", "conj", "ccomp", "parataxis"):
         return node
     if any(c.dep_ in ("nsubj", "nsubjpass", "csubj", "expl", "mark") for c in token.children):
         return node
@@ -183,7 +183,16 @@ def connective(s: Sentence, token: Token, node: Node) -> Node:
     if opener is None:
         return node
     text = lower(opener)
+    if text == "for" and s.doc[0] is not opener and not s.doc[0].is_punct:
+        return node
     frame, role = {
+        "for": ("cause-01", "ARG0"),
+        "because": ("cause-01", "ARG0"),
+        "yet": ("contrast-01", "ARG2"),
+        "however": ("contrast-01", "ARG2"),
+        "nevertheless": ("have-concession-91", "ARG1"),
+        "therefore": ("cause-01", "ARG1"),
+        "thus": ("cause-01", "ARG1"),
         "and": ("and", "op2"),
         "but": ("contrast-01", "ARG2"),
         "or": ("or", "op2"),
@@ -194,9 +203,14 @@ def connective(s: Sentence, token: Token, node: Node) -> Node:
     return wrapper
 
 
+_OPENERS = frozenset("and but or so for because yet however nevertheless therefore thus".split())
+
+
 def _opens(s: Sentence, token: Token) -> bool:
     """Whether a token is the first word of its sentence (quotation marks aside) and a connective."""
-    if lower(token) not in ("and", "but", "or", "so") or token.dep_ not in ("cc", "advmod", "mark"):
+    if lower(token) not in _OPENERS or token.dep_ not in ("cc", "advmod", "mark", "prep"):
+        return False
+    if token.dep_ == "prep" and any(True for _ in token.children):
         return False
     return all(t.pos_ == "PUNCT" for t in s.doc[: token.i])
 

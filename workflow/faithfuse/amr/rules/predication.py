@@ -41,7 +41,7 @@ def predicate(s: Sentence, be: Token) -> Node | None:
     adverb = next((c for c in s.children(be, "advmod") if lower(c) in ("how", "why")), None)
     if adverb is not None:
         return None
-    return s.node("be", be) if s.child(be, "nsubj") is not None else None
+    return None
 
 
 def _complement(s: Sentence, be: Token, complement: Token) -> Node | None:
@@ -143,6 +143,13 @@ def give_subject(s: Sentence, token: Token, subject: Node | None) -> bool:
     if subject is None or token.i not in s.inner:
         return False
     node, role = s.inner[token.i], subject_role(s, token)
+    compared = s.degrees.get(s.predicates[token.i].i if token.i in s.predicates else token.i)
+    if compared is not None:
+        s.draft.edge(compared, "ARG1", subject)
+        s.subjects.setdefault(token.i, subject)
+        if role == "domain":
+            return True
+        node = s.draft.target(compared, "ARG2") or node
     if node is subject or (role != "domain" and s.draft.has(node, role)):
         return False
     s.subjects.setdefault(token.i, subject)

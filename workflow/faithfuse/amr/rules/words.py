@@ -35,7 +35,7 @@ def nationality(s: Sentence, token: Token) -> Node | None:
 def name(s: Sentence, token: Token) -> Node | None:
     """*Bruno Mars* sang: `person :name (name :op1 "Bruno" :op2 "Mars")`, the type from the entity recogniser."""
     span = next((span for span in s.doc.ents if span.root.i == token.i and span.label_ in lex.NAME_TYPES), None)
-    if span is None or not any(t.text[0].isupper() or t.text[0].isdigit() for t in span):
+    if span is None or span[0].lower_ in ("chapter", "section", "part") or not any(t.text[0].isupper() or t.text[0].isdigit() for t in span):
         return None
     tokens = [t for t in span if t.i not in s.done]
     while tokens and (tokens[0].pos_ in ("DET", "PUNCT") or tokens[0].lower_ in ("the", "a")):
@@ -182,13 +182,31 @@ def unit(s: Sentence, token: Token) -> Node | None:
     if kind is None or token.pos_ not in ("NOUN", "PROPN", "X"):
         return None
     count = next((c for c in token.children if c.dep_ == "nummod"), None)
+    some = next((c for c in token.children if lower(c) in ("several", "many", "few") and c.dep_ == "amod"), None)
     quantity = number_value(s, count) if count is not None else None
-    if quantity is None:
+    one = any(c.lower_ in ("a", "an") for c in token.children) and not any(c.dep_ == "amod" for c in token.children)
+    if quantity is None and one and token.dep_ in ("npadvmod", "pobj", "attr", "ROOT") and token.head.lower_ != "of":
+        quantity = "1"
+    if quantity is None and some is None:
         return None
     node = s.node(kind, token)
-    s.draft.edge(node, "quant", quantity)
+    s.draft.edge(node, "quant", quantity if quantity is not None else s.node(lower(some), some))
     s.draft.edge(node, "unit", s.node(lemma(token), token))
-    s.use(count, *count.subtree)
+    used = count if quantity is not None else some
+    if used is not None:
+        s.use(used, *used.subtree)
+    return node
+
+
+@word
+def part_of_day(s: Sentence, token: Token) -> Node | None:
+    """I work in the *morning*: `date-entity :dayperiod morning`."""
+    if lower(token) not in ("morning", "afternoon", "evening", "night") or token.dep_ != "pobj":
+        return None
+    if token.head.lower_ not in ("in", "at", "during", "by"):
+        return None
+    node = s.node("date-entity", token)
+    s.draft.edge(node, "dayperiod", s.node(lower(token), token))
     return node
 
 
@@ -337,6 +355,22 @@ def event_noun(s: Sentence, token: Token) -> Node | None:
 
 
 @word
+def hyphenated(s: Sentence, token: Token) -> Node | None:
+    """A *mother-in-law*: what is joined by hyphens is one word."""
+    first = token.i
+    doc = s.doc
+    while first >= 2 and doc[first - 1].text == "-" and doc[first - 2].text.isalpha():
+        first -= 2
+    if first == token.i or token.pos_ not in ("NOUN", "ADJ", "PROPN") or not token.text.isalpha():
+        return None
+    before = [doc[i] for i in range(first, token.i)]
+    if any(t.i in s.outer or t.i in s.visiting for t in before) or any(token.is_ancestor(t) is False for t in before):
+        return None
+    s.use(*before)
+    return s.node("-".join([*(lower(t) for t in before if t.text != "-"), lemma(token)]), token)
+
+
+@word
 def common_noun(s: Sentence, token: Token) -> Node | None:
     """The *sheep* eats: the lemma."""
     if token.pos_ not in ("NOUN", "PROPN", "X", "SYM"):
@@ -344,7 +378,7 @@ def common_noun(s: Sentence, token: Token) -> Node | None:
     if not _WORD.search(token.text):
         return None
     text = lemma(token)
-    return s.node({"people": "person", "men": "man", "children": "child"}.get(text, text), token)
+    return s.node({"people": "person", "men": "man", "children": "child", "drawing": "picture"}.get(text, text), token)
 
 
 # --- verbs ------------------------------------------------------------------------------------------------------
@@ -471,9 +505,8 @@ def number(s: Sentence, token: Token) -> Node | None:
     if lower(token) == "one":
         return s.node("one", token)
     value = number_value(s, token)
-    node = s.node("number" if value is not None else lower(token), token)
+    node = s.node(value if value is not None else lower(token), token)
     if value is not None:
-        s.draft.edge(node, "value", value)
         s.use(*(t for t in token.subtree if t.i != token.i and (t.like_num or t.lower_ in lex.MULTIPLIERS)))
     return node
 
@@ -493,7 +526,7 @@ def interjection(s: Sentence, token: Token) -> Node | None:
     if token.pos_ != "INTJ" and lower(token) not in lex.INTERJECTIONS:
         return None
     node = s.node(lower(token), token)
-    if lower(token) not in lex.POLITE and lower(token) not in ("yes", "no"):
+    if lower(token) not in lex.POLITE | lex.SALUTATIONS and lower(token) not in ("yes", "no"):
         s.draft.edge(node, "mode", "expressive")
     return node
 
