@@ -162,7 +162,7 @@ def test_given_scores_become_columns(question: Callable[..., Case]) -> None:
     cases = [question("Rome", "Rome"), question("Oslo", "Rome", item_id="q2"), question("Bern", "Rome", item_id="q3")]
     scores = [_score(0.7), _score(None, item="q2")]
     readability = next(each for each in metric_columns(cases, scores=scores) if each.name == "Readability")
-    assert (readability.metric_class, readability.extension) == ("given", True)
+    assert (readability.metric_class, readability.extension) == ("other", True)
     assert list(readability.cells.values()) == [
         Cell(0.7),
         Cell(None, "too short"),

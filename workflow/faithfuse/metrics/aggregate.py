@@ -56,6 +56,8 @@ class PairMetric(Protocol):
 
     signatures: Mapping[str, str]
     """Signature of each metric by its name, in table order."""
+    mean_only: frozenset[str]
+    """Metrics of which summaries get the mean over the points, but no maximum and minimum."""
 
     def score(self, pairs: Sequence[Pair], progress: Progress = silent) -> dict[Pair, dict[str, Cell]]:
         """Score distinct pairs: each pair's cells by metric name."""
@@ -104,7 +106,7 @@ def text_columns(cases: Sequence[Case], metric: PairMetric, progress: Progress =
 
     Question answering: one column per metric, the best over the item's references. Summarisation: per metric
     `NAME mean|max|min` over the generated points, each against its best reference point, and `NAME full`, the
-    whole summary against the best whole reference.
+    whole summary against the best whole reference. Parts of a metric (`mean_only`) get the mean alone.
     """
     if cases and cases[0].item.domain == Domain.SUMMARISATION:
         return _summary_columns(cases, metric, progress)
@@ -145,9 +147,7 @@ def _summary_columns(cases: Sequence[Case], metric: PairMetric, progress: Progre
             )
             for case in cases
         }
-        for aggregate in AGGREGATES:
-            cells = {key: cells[aggregate] for key, cells in spreads.items()}
-            by_point.append(column(f"{name} {aggregate}", f"{signature}|points:best match|{aggregate}", cells))
+        by_point += spread_columns(name, f"{signature}|points:best match", spreads, mean_only=name in metric.mean_only)
         full = {
             case.key: best((scores[case.full_text(), gold][name] for gold in case.gold), NO_REFERENCE)
             if case.points
@@ -156,6 +156,16 @@ def _summary_columns(cases: Sequence[Case], metric: PairMetric, progress: Progre
         }
         whole.append(column(f"{name} full", f"{signature}|whole summary|references:best", full))
     return by_point + whole
+
+
+def spread_columns(
+    name: str, signature: str, spreads: Mapping[Key, Mapping[str, Cell]], *, mean_only: bool = False
+) -> list[Column]:
+    """The columns `NAME mean`, `NAME max` and `NAME min`, or the first alone."""
+    return [
+        column(f"{name} {each}", f"{signature}|{each}", {key: cells[each] for key, cells in spreads.items()})
+        for each in (AGGREGATES[:1] if mean_only else AGGREGATES)
+    ]
 
 
 def point_spread(case: Case, cells: Sequence[Cell]) -> dict[str, Cell]:

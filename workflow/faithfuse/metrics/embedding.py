@@ -17,15 +17,14 @@ from typing import Any
 
 from faithfuse.errors import ModelError
 from faithfuse.metrics.aggregate import (
-    AGGREGATES,
     Cell,
     Column,
     Pair,
     Progress,
     best,
-    column,
     point_spread,
     silent,
+    spread_columns,
 )
 from faithfuse.metrics.cases import Case
 
@@ -92,6 +91,7 @@ class BertScore:
             "BERTScore precision": f"{signature}|precision",
             "BERTScore recall": f"{signature}|recall",
         }
+        self.mean_only = frozenset({"BERTScore precision", "BERTScore recall"})
 
     def _load(self, folder: Path, layers: int, config: Any) -> None:
         import torch
@@ -170,18 +170,15 @@ class BertScore:
         turns = {case.key: [turn.text for turn in case.item.context if turn.text.strip()] for case in cases}
         pairs = sorted({(point, turn) for case in cases for point in case.points for turn in turns[case.key]})
         scores = self.score(pairs, progress)
-        cells: dict[str, dict] = {aggregate: {} for aggregate in AGGREGATES}
-        for case in cases:
-            points = [
-                best((scores[point, turn][name] for turn in turns[case.key]), NO_CONTEXT) for point in case.points
-            ]
-            for aggregate, cell in point_spread(case, points).items():
-                cells[aggregate][case.key] = cell
+        spreads = {
+            case.key: point_spread(
+                case,
+                [best((scores[point, turn][name] for turn in turns[case.key]), NO_CONTEXT) for point in case.points],
+            )
+            for case in cases
+        }
         signature = f"{self.signatures[name]}|reference:turns|points:best match"
-        return [
-            column(f"BERTScore Turn Transcript precision {aggregate}", f"{signature}|{aggregate}", cells[aggregate])
-            for aggregate in AGGREGATES
-        ]
+        return spread_columns("BERTScore Turn Transcript precision", signature, spreads)
 
 
 def _weights_digest(folder: Path) -> str:

@@ -10,11 +10,9 @@ from pathlib import Path
 from faithfuse.errors import InputError
 from faithfuse.metrics.aggregate import AGGREGATES, Cell, Column, no_text, point_spread
 from faithfuse.metrics.cases import Case, Key
-from faithfuse.metrics.registry import metric_info
+from faithfuse.metrics.registry import OTHER, metric_info
 from faithfuse.records import Score, read_records
 
-GIVEN = "given"
-"""Class of a metric from a score file whose name the registry does not know."""
 NO_GIVEN_SCORE = "the score file has no value"
 
 
@@ -98,7 +96,7 @@ def _given_column(name: str, signature: str, cells: dict[Key, Cell]) -> Column:
     try:
         info = metric_info(name)
     except KeyError:
-        return Column(name, GIVEN, True, signature, cells)
+        return Column(name, OTHER, True, signature, cells)
     return Column(name, info.metric_class, info.extension, signature, cells)
 
 

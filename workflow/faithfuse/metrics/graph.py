@@ -11,7 +11,6 @@ docs/decisions/0405-graph-pairs.md):
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -40,6 +39,7 @@ from faithfuse.metrics.aggregate import (
     point_spread,
     silent,
     spread,
+    spread_columns,
 )
 from faithfuse.metrics.cases import Case, Key
 from faithfuse.records import Domain, Graph
@@ -105,6 +105,9 @@ class GraphScores:
         self.signatures = {name: f"{base}|{name}" for name in SUBSCORES}
         self.signatures |= {f"SMATCH {part}": f"{base}|SMATCH {part}" for part in ("precision", "recall")}
         self.signatures |= {name: f"{base}|{name}" for name in EXTENSIONS}
+        # The corrected variants stand beside the paper's rows in full; parts and further sub-scores by their mean.
+        corrected = {name for name in EXTENSIONS if name.startswith(tuple(SUBSCORES))}
+        self.mean_only = frozenset(self.signatures.keys() - SUBSCORES.keys() - corrected)
         self._scores: dict[Pair, dict[str, Cell]] = {}
 
     def compute(self, pairs: Iterable[tuple[Parsed, Parsed]], progress: Progress = silent) -> None:
@@ -186,7 +189,8 @@ def _sentence_columns(cases: Sequence[Case], book: GraphBook, scores: GraphScore
             else spread((scores.cell(*pair, name) for pair in pairs[case.key]), empty[case.key])
             for case in cases
         }
-        columns += _aggregates(name, f"{signature}|pairs:all sentences", spreads)
+        mean_only = name in scores.mean_only
+        columns += spread_columns(name, f"{signature}|pairs:all sentences", spreads, mean_only=mean_only)
     return columns
 
 
@@ -259,7 +263,9 @@ def _summary_columns(
                 )
                 for case in cases
             }
-            columns += _aggregates(f"{prefix} {name}", f"{signature}|points:best match|against:{prefix}", spreads)
+            about = f"{signature}|points:best match|against:{prefix}"
+            mean_only = name in scores.mean_only
+            columns += spread_columns(f"{prefix} {name}", about, spreads, mean_only=mean_only)
     against = f"whole summary|against:transcript, {'one input' if whole_transcript else 'joined'}"
     for name, signature in scores.signatures.items():
         spreads = {
@@ -269,17 +275,10 @@ def _summary_columns(
             )
             for case in cases
         }
-        columns += _aggregates(f"Transcript {name}", f"{signature}|{against}", spreads)
+        mean_only = name not in SUBSCORES
+        columns += spread_columns(f"Transcript {name}", f"{signature}|{against}", spreads, mean_only=mean_only)
     return columns
 
 
 def _partly(cell: Cell, left_out: int) -> Cell:
     return cell if cell.value is None else cell._replace(partial=cell.partial + left_out)
-
-
-def _aggregates(name: str, signature: str, spreads: dict[Key, dict[str, Cell]]) -> list[Column]:
-    by_aggregate: dict[str, dict[Key, Cell]] = defaultdict(dict)
-    for key, cells in spreads.items():
-        for aggregate, cell in cells.items():
-            by_aggregate[aggregate][key] = cell
-    return [column(f"{name} {each}", f"{signature}|{each}", by_aggregate[each]) for each in AGGREGATES]

@@ -8,18 +8,20 @@ name; the other target adds `GT` or `Transcript`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from faithfuse.errors import InputError
-from faithfuse.metrics.aggregate import AGGREGATES, Cell, Column, column, no_text, point_spread
+from faithfuse.metrics.aggregate import Cell, Column, column, no_text, point_spread, spread_columns
 from faithfuse.metrics.cases import Case, Key
 from faithfuse.records import Domain, Verdict
 
 _KINDS = {"likert": "LLM Likert", "confidence": "LLM Conf."}
+_SCALE = {"likert": "greedy integer 0-5", "confidence": "0-1"}
 NO_VERDICT = "the judge gave no verdict"
 NO_SCORE = "the judge gave no score"
 
 Slot = tuple[str, str, int | None, str, str, str]
+Pick = Callable[[Key, int | None], Cell]
 
 
 def llm_columns(cases: Sequence[Case], verdicts: Iterable[Verdict]) -> list[Column]:
@@ -52,9 +54,6 @@ def llm_columns(cases: Sequence[Case], verdicts: Iterable[Verdict]) -> list[Colu
                         cells = {case.key: _whole(case, pick) for case in cases}
                         columns.append(column(metric, full_signature, cells))
     return columns
-
-
-_SCALE = {"likert": "greedy integer 0-5", "confidence": "0-1"}
 
 
 def _target_suffix(scope: str, target: str) -> str:
@@ -98,7 +97,7 @@ def _by_slot(cases: Sequence[Case], verdicts: Iterable[Verdict]) -> dict[Slot, V
     return slots
 
 
-def _picker(by_slot: dict[Slot, Verdict], kind: str, scope: str, target: str, field: str):
+def _picker(by_slot: dict[Slot, Verdict], kind: str, scope: str, target: str, field: str) -> Pick:
     def pick(key: Key, point: int | None) -> Cell:
         verdict = by_slot.get((*key, point, kind, scope, target))
         if verdict is None:
@@ -109,19 +108,12 @@ def _picker(by_slot: dict[Slot, Verdict], kind: str, scope: str, target: str, fi
     return pick
 
 
-def _whole(case: Case, pick) -> Cell:
+def _whole(case: Case, pick: Pick) -> Cell:
     return no_text(case) if case.response.text is None else pick(case.key, None)
 
 
-def _fact_columns(cases: Sequence[Case], metric: str, signature: str, pick) -> list[Column]:
+def _fact_columns(cases: Sequence[Case], metric: str, signature: str, pick: Pick) -> list[Column]:
     spreads = {
         case.key: point_spread(case, [pick(case.key, point) for point in range(len(case.points))]) for case in cases
     }
-    return [
-        column(
-            f"{metric} Fact {aggregate}",
-            f"{signature}|points|{aggregate}",
-            {key: cells[aggregate] for key, cells in spreads.items()},
-        )
-        for aggregate in AGGREGATES
-    ]
+    return spread_columns(f"{metric} Fact", f"{signature}|points", spreads)

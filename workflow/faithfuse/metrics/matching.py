@@ -89,6 +89,8 @@ class Matching:
         "Lexical match": f"faithfuse matching|contains words|norm:{NORMALISATION}",
     }
 
+    mean_only: frozenset[str] = frozenset()
+
     def score(self, pairs: Sequence[Pair], progress: Progress = silent) -> dict[Pair, dict[str, Cell]]:
         """Score (response, reference) pairs."""
         return {

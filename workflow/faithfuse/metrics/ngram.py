@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from faithfuse.metrics.aggregate import Cell, Column, Pair, Progress, best, column, no_text, point_spread, silent
+from faithfuse.metrics.aggregate import (
+    Cell,
+    Column,
+    Pair,
+    Progress,
+    best,
+    column,
+    no_text,
+    point_spread,
+    silent,
+    spread_columns,
+)
 from faithfuse.metrics.cases import Case, Key
 from faithfuse.metrics.matching import NORMALISATION, scored, token_f1
 from faithfuse.records import Domain
@@ -47,6 +58,7 @@ class Ngram:
             f"{sacrebleu}|chrF{chrf.beta}|case:mixed|nc:{chrf.char_order}|nw:{chrf.word_order}|space:no|scale:0-1"
         )
         self.signatures["BLEU"] = f"{sacrebleu}|sentence|case:mixed|eff:yes|tok:13a|smooth:exp|scale:0-1"
+        self.mean_only = frozenset(f"{name} {part}" for name in _ROUGE for part in ("precision", "recall"))
         self.signatures["Token F1"] = f"faithfuse matching|token F1|norm:{NORMALISATION}"
 
     def score(self, pairs: Sequence[Pair], progress: Progress = silent) -> dict[Pair, dict[str, Cell]]:
@@ -92,7 +104,7 @@ class Ngram:
         """
         names = [f"{rouge} precision" for rouge in _ROUGE]
         whole: dict[str, dict[Key, Cell]] = {name: {} for name in names}
-        points: dict[str, dict[str, dict[Key, Cell]]] = {name: {} for name in names}
+        points: dict[str, dict[Key, dict[str, Cell]]] = {name: {} for name in names}
         for case in cases:
             transcript = case.item.transcript()
             text = case.full_text() if case.points or case.item.domain != Domain.SUMMARISATION else ""
@@ -100,17 +112,14 @@ class Ngram:
             by_point = [self._against(point, transcript) for point in case.points]
             for name in names:
                 whole[name][case.key] = cells[name]
-                for aggregate, cell in point_spread(case, [scores[name] for scores in by_point]).items():
-                    points[name].setdefault(aggregate, {})[case.key] = cell
+                points[name][case.key] = point_spread(case, [scores[name] for scores in by_point])
         columns = []
         for rouge, name in zip(_ROUGE, names, strict=True):
+            metric = f"{rouge} Transcript precision"
             signature = f"{self._rouge_signature}|precision|reference:transcript"
-            columns.append(column(f"{rouge} Transcript precision", signature, whole[name]))
+            columns.append(column(metric, signature, whole[name]))
             if cases and cases[0].item.domain == Domain.SUMMARISATION:
-                columns += [
-                    column(f"{rouge} Transcript precision {aggregate}", f"{signature}|points|{aggregate}", cells)
-                    for aggregate, cells in points[name].items()
-                ]
+                columns += spread_columns(metric, f"{signature}|points", points[name])
         return columns
 
     def _against(self, text: str, transcript: str) -> dict[str, Cell]:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 LLM, NGRAM, GRAPH, EMBEDDING, MATCHING = "llm", "n-gram", "graph", "embedding", "matching"
 CLASSES = (LLM, NGRAM, EMBEDDING, GRAPH, MATCHING)
+OTHER = "other"
+"""Class of a metric that a user brings under a name of their own."""
 
 _AGGREGATES = r"(?: (?:mean|max|min))?"
 _GRAPH_CORE = r"(?:SMATCH|Unlabeled F1|No WSD F1|Entity F1)"
