@@ -102,6 +102,19 @@ def test_a_summary_judged_against_the_ground_truth_bears_another_name(summary: C
     assert cells["LLM Conf. GT Fact min"].value == 0.5
 
 
+def test_a_response_without_text_is_missing_with_its_own_reason(summary: Callable[..., Case]) -> None:
+    silent, spoken = summary(None, ["Ana ran."]), summary(["Ana ran."], ["Ana ran."])
+    spoken = spoken._replace(response=spoken.response.model_copy(update={"system": "t"}))
+    verdicts = [
+        # The judge has no points to number where there is no text.
+        _verdict(silent, "likert", "fact", None, reason="no response: no summary was made"),
+        _verdict(spoken, "likert", "fact", 5, point=0),
+    ]
+    columns = {column.name: column for column in llm_columns([silent, spoken], verdicts)}
+    assert columns["LLM Likert Fact mean"].cells[silent.key] == Cell(None, "no summary was made")
+    assert columns["LLM Likert Fact mean"].cells[spoken.key] == Cell(5.0)
+
+
 def test_what_does_not_occur_gives_no_column(question: Callable[..., Case]) -> None:
     case = question("Bob", "Bob")
     assert llm_columns([case], []) == []

@@ -39,7 +39,7 @@ def score_columns(
     for score in scores:
         key = (score.item_id, score.system)
         case = by_key.get(key)
-        if case is None:
+        if case is None or (case.response.text is None and score.point is not None):
             continue
         cell = Cell(score.value, score.reason if score.value is None else None)
         filled: dict = whole[score.metric] if score.point is None else points[score.metric][key]
@@ -50,7 +50,7 @@ def score_columns(
                 record=" ".join(key),
                 fix="Give each score once, or give the metrics different names.",
             )
-        if score.point is not None and score.point >= max(len(case.points), 1):
+        if score.point is not None and score.point >= len(case.points):
             raise InputError(
                 f"has {score.metric} of point {score.point}, the response has {len(case.points)} points",
                 record=" ".join(key),

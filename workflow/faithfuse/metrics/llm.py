@@ -78,7 +78,9 @@ def _by_slot(cases: Sequence[Case], verdicts: Iterable[Verdict]) -> dict[Slot, V
                 record=f"{key[0]} {key[1]}",
                 fix="Give the verdicts that `faithfuse judge` wrote for these items.",
             )
-        if verdict.scope == "fact" and (verdict.point is None or verdict.point >= max(len(case.points), 1)):
+        if case.response.text is None:
+            continue  # the judge's null verdict says no more than the response's own reason
+        if verdict.scope == "fact" and (verdict.point is None or verdict.point >= len(case.points)):
             raise InputError(
                 f"has a verdict on point {verdict.point}, the response has {len(case.points)} points",
                 record=f"{key[0]} {key[1]}",
