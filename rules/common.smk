@@ -13,13 +13,16 @@ from faithfuse.config import parse_config
 from faithfuse.errors import FaithfuseError
 from faithfuse.provenance.modules import stage_modules
 
-# An editable install does not survive Snakemake's copy of an environment, so jobs find the package here.
-os.environ["PYTHONPATH"] = str(Path(workflow.basedir, "workflow"))
-# Stages never reach for a hub; only the rule that fetches models may.
-for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"):
-    os.environ[name] = "1"
-os.environ["TOKENIZERS_PARALLELISM"] = "false"
-os.environ["PYTHONHASHSEED"] = "0"
+# An editable install does not survive Snakemake's copy of an environment, so jobs find the package here. Stages never
+# reach for a hub; only the rule that fetches models may.
+os.environ.update(
+    PYTHONPATH=str(Path(workflow.basedir, "workflow")),
+    PYTHONHASHSEED="0",
+    HF_HUB_OFFLINE="1",
+    TRANSFORMERS_OFFLINE="1",
+    HF_DATASETS_OFFLINE="1",
+    TOKENIZERS_PARALLELISM="false",
+)
 
 try:
     RUN = parse_config(config, "the configuration")

@@ -8,7 +8,7 @@ rule items:
         data=expand("{folder}/{name}", folder=DATA_FOLDERS, name=STUDY_FILES),
         code=code("datasets.items"),
     output:
-        items=update("results/items/{domain}/items.jsonl"),
+        item_records=update("results/items/{domain}/items.jsonl"),
         responses=update("results/items/{domain}/responses.jsonl"),
         ratings=update("results/items/{domain}/ratings.jsonl"),
     log:
@@ -22,7 +22,7 @@ rule items:
         folders=DATA_FOLDERS,
         limit=f"--limit {RUN.limit}" if RUN.limit else "",
         seed=RUN.seed,
-        out=subpath(output.items, parent=True),
+        out=subpath(output.item_records, parent=True),
     message:
         "Checking items of {wildcards.domain}"
     shell:

@@ -5,12 +5,12 @@
 
 rule judge:
     input:
-        items="results/items/{domain}/items.jsonl",
+        item_records="results/items/{domain}/items.jsonl",
         responses=RESPONSE_FILES,
         model=f"{model_dir(RUN.llm.model)}/fetched.json",
         registry="config/models.yaml",
         prompts=directory_files("config/prompts"),
-        code=code("llm.judge", "llm.likelihood", "llm.commands"),
+        code=code("llm.judge", "llm.commands"),
     output:
         verdicts=update("results/verdicts/{domain}.jsonl"),
         likelihood=update("results/likelihood/{domain}.jsonl"),
@@ -27,13 +27,13 @@ rule judge:
         gpu=GPUS,
     params:
         model=RUN.llm.model,
-        models_dir=RUN.models_dir,
+        models_dir=subpath(input.model, ancestor=2),
         prompt_set=RUN.llm.prompt_set,
         cache=RUN.cache_dir,
     message:
         "Judging {wildcards.domain} with {params.model}"
     shell:
-        "python -m faithfuse judge {input.items} {input.responses} --model {params.model}"
+        "python -m faithfuse judge {input.item_records} {input.responses} --model {params.model}"
         " --models {input.registry} --models-dir {params.models_dir} --prompts config/prompts"
         " --prompt-set {params.prompt_set} --cache {params.cache} --threads {threads}"
         " --likelihood-out {output.likelihood} --out {output.verdicts} 2>&1 | tee {log}"

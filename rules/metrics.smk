@@ -5,7 +5,7 @@
 
 rule metrics:
     input:
-        items="results/items/{domain}/items.jsonl",
+        item_records="results/items/{domain}/items.jsonl",
         responses=RESPONSE_FILES,
         verdicts="results/verdicts/{domain}.jsonl",
         likelihood="results/likelihood/{domain}.jsonl",
@@ -27,11 +27,11 @@ rule metrics:
         mem_mb=2000,
         runtime=120,
     params:
-        encoder=model_dir(RUN.embedding.model),
+        encoder=subpath(input.encoder, parent=True),
         layers=RUN.embedding.layers,
     message:
         "Scoring {wildcards.domain}"
     shell:
-        "python -m faithfuse metrics {input.items} {input.responses} --verdicts {input.verdicts}"
+        "python -m faithfuse metrics {input.item_records} {input.responses} --verdicts {input.verdicts}"
         " --scores {input.likelihood} --graphs {input.graphs} --bertscore-model {params.encoder}"
         " --bertscore-layers {params.layers} --threads {threads} --out {output.metrics} 2>&1 | tee {log}"

@@ -9,7 +9,7 @@ rule fetch_model:
         registry="config/models.yaml",
         code=code("llm.registry"),
     output:
-        marker=f"{RUN.models_dir}/{{model}}/fetched.json",
+        marker=update(f"{RUN.models_dir}/{{model}}/fetched.json"),
     log:
         "results/logs/fetch_model/{model}.log",
     conda:
@@ -18,9 +18,10 @@ rule fetch_model:
         mem_mb=3000,
         runtime=60,
     params:
-        models_dir=RUN.models_dir,
+        models_dir=subpath(output.marker, ancestor=2),
     message:
         "Obtaining model {wildcards.model}"
     shell:
         "HF_HUB_OFFLINE=0 TRANSFORMERS_OFFLINE=0 python -m faithfuse models fetch {wildcards.model}"
         " --models {input.registry} --models-dir {params.models_dir} 2>&1 | tee {log}"
+        " && touch {output.marker}"

@@ -5,7 +5,7 @@
 
 rule parse:
     input:
-        items="results/items/{domain}/items.jsonl",
+        item_records="results/items/{domain}/items.jsonl",
         responses=RESPONSE_FILES,
         model=optional(RUN.parser != "rules", f"{model_dir(RUN.parser)}/fetched.json"),
         registry="config/models.yaml",
@@ -30,6 +30,6 @@ rule parse:
     message:
         "Parsing {wildcards.domain} with {params.parser}"
     shell:
-        "python -m faithfuse parse {input.items} {input.responses} --parser {params.parser}"
+        "python -m faithfuse parse {input.item_records} {input.responses} --parser {params.parser}"
         " --models {input.registry} --models-dir {params.models_dir} --cache {params.cache}"
         " --threads {threads} --out {output.graphs} 2>&1 | tee {log}"

@@ -47,12 +47,11 @@ rule make_figures:
     params:
         correlations=repeated("--correlations", CORRELATIONS),
         fusion=repeated("--fusion", FUSION_FOLDERS),
-        out=subpath(output.figures[0], parent=True),
     message:
         "Drawing figures"
     shell:
         "python -m faithfuse figures {params.correlations} {params.fusion} --audit results/audit"
-        " --reference {input.reference} --out {params.out} 2>&1 | tee {log}"
+        " --reference {input.reference} --out results/figures 2>&1 | tee {log}"
 
 
 rule run_notebook:

@@ -5,7 +5,7 @@
 
 rule respond:
     input:
-        items="results/items/{domain}/items.jsonl",
+        item_records="results/items/{domain}/items.jsonl",
         model=f"{model_dir(RUN.llm.model)}/fetched.json",
         registry="config/models.yaml",
         prompts=directory_files("config/prompts"),
@@ -25,14 +25,14 @@ rule respond:
         gpu=GPUS,
     params:
         model=RUN.llm.model,
-        models_dir=RUN.models_dir,
+        models_dir=subpath(input.model, ancestor=2),
         prompt_set=RUN.llm.prompt_set,
         max_new_tokens=RUN.llm.max_new_tokens,
         cache=RUN.cache_dir,
     message:
         "Answering {wildcards.domain} with {params.model}"
     shell:
-        "python -m faithfuse respond {input.items} --model {params.model} --models {input.registry}"
+        "python -m faithfuse respond {input.item_records} --model {params.model} --models {input.registry}"
         " --models-dir {params.models_dir} --prompts config/prompts --prompt-set {params.prompt_set}"
         " --max-new-tokens {params.max_new_tokens} --cache {params.cache} --threads {threads}"
         " --out {output.responses} 2>&1 | tee {log}"

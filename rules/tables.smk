@@ -22,9 +22,8 @@ rule make_tables:
         correlations=repeated("--correlations", CORRELATIONS),
         fusion=repeated("--fusion", FUSION_FOLDERS),
         note=RUN.note,
-        out=subpath(output.tables[0], parent=True),
     message:
         "Writing Tables I-V"
     shell:
         "python -m faithfuse tables {params.correlations} {params.fusion}"
-        " --reference {input.reference} --note {params.note:q} --out {params.out} 2>&1 | tee {log}"
+        " --reference {input.reference} --note {params.note:q} --out results/tables 2>&1 | tee {log}"
