@@ -104,8 +104,11 @@ def complement(s: Sentence, head: Token, child: Token) -> bool:
 
 
 def _say_of(s: Sentence, complement: Token, subject: Node | None) -> None:
-    if subject is not None and complement.i in s.inner:
-        s.draft.edge(s.inner[complement.i], predicated_role(s, complement), subject)
+    if subject is None:
+        return
+    for member in s.chains.get(complement.i, [complement]):
+        if member.i in s.inner:
+            s.draft.edge(s.inner[member.i], predicated_role(s, member), subject)
 
 
 # --- clauses ----------------------------------------------------------------------------------------------------

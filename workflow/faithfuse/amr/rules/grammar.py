@@ -67,7 +67,7 @@ class Sentence:
         self.lemmas: dict[int, str] = {}
         self.predicates: dict[int, Token] = {}  # a form of `be` and the complement that carries its clause
         self.subjects: dict[int, Node] = {}
-        self.parts: dict[int, list[Node]] = {}  # coordinated predicates that share a subject
+        self.chains: dict[int, list[Token]] = {}  # first members of coordinations, and all members
         self.chained: set[int] = set()  # later members of a coordination
         self.degrees: dict[int, Node] = {}  # adjectives compared, and the frame that compares them
         self.gaps: dict[int, Node] = {}  # relative pronouns and the nouns they stand for

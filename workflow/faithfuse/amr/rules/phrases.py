@@ -97,6 +97,7 @@ def coordination(s: Sentence, token: Token, node: Node) -> Node:
     if len(members) == 1:
         return node
     kind = next((lower(w) for w in words if lower(w) in ("or", "but", "nor", "yet")), "and")
+    s.chains[token.i] = members
     nodes = [node]
     subject = s.subjects.get(token.i)
     for member in members[1:]:
@@ -142,13 +143,7 @@ def _joined(s: Sentence, token: Token, concept: str, nodes: list[Node]) -> Node:
 @phrase
 def imperative(s: Sentence, token: Token, node: Node) -> Node:
     """*Draw* me a sheep: `:mode imperative :ARG0 you`; *let us go*: `:ARG0 we`."""
-    if token.tag_ not in ("VB", "VBP") or token.dep_ not in ("ROOT", "conj", "ccomp", "parataxis"):
-        return node
-    if any(c.dep_ in ("nsubj", "nsubjpass", "csubj", "expl", "mark") for c in token.children):
-        return node
-    if any(c.dep_ == "aux" and lower(c) not in ("do",) for c in token.children) or token.i in s.subjects:
-        return node
-    if token.dep_ == "conj" and token.head.tag_ != "VB":
+    if not _commands(s, token):
         return node
     inner = s.inner[token.i]
     if lemma(token) == "thank":
@@ -158,6 +153,16 @@ def imperative(s: Sentence, token: Token, node: Node) -> Node:
     s.draft.edge(inner, "mode", "imperative")
     give_subject(s, token, s.node("you", token))
     return node
+
+
+def _commands(s: Sentence, token: Token) -> bool:
+    if token.tag_ not in ("VB", "VBP") or token.dep_ not in ("ROOT", "conj", "ccomp", "parataxis"):
+        return False
+    if any(c.dep_ in ("nsubj", "nsubjpass", "csubj", "expl", "mark") for c in token.children):
+        return False
+    if any(c.dep_ == "aux" and lower(c) != "do" for c in token.children) or token.i in s.subjects:
+        return False
+    return token.dep_ != "conj" or _commands(s, token.head)
 
 
 @phrase

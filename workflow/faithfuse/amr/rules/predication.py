@@ -38,15 +38,16 @@ def predicate(s: Sentence, be: Token) -> Node | None:
         node = s.visit(clause)
         if node is not None:
             return node
-    adverb = next((c for c in s.children(be, "advmod") if lower(c) in ("how", "why")), None)
-    if adverb is not None:
-        return None
-    return None
+    subject = s.child(be, "nsubj")
+    return s.visit(subject) if subject is not None else None
 
 
 def _complement(s: Sentence, be: Token, complement: Token) -> Node | None:
     """He is a *king*; it is *red*; who are *you*?"""
     subject = s.child(be, "nsubj")
+    if subject is None and complement.dep_ == "attr":
+        # What is a rite? Both may be called attributes; the question word comes first.
+        subject = next((c for c in s.children(be, "attr") if c is not complement), None)
     if lower(complement) in ("who", "what", "which") and subject is not None and subject is not complement:
         # The question word is no predicate: what is asked about is, `you :domain amr-unknown`.
         node = s.visit(subject)
@@ -150,10 +151,16 @@ def give_subject(s: Sentence, token: Token, subject: Node | None) -> bool:
         if role == "domain":
             return True
         node = s.draft.target(compared, "ARG2") or node
+    complement = s.predicates.get(token.i)
+    if complement is not None and complement.i in s.chains:
+        # He is tired *and hungry*: each of the two is said of him.
+        for member in s.chains[complement.i]:
+            if member.i in s.inner and member.i not in s.degrees:
+                s.draft.edge(s.inner[member.i], predicated_role(s, member), subject)
+        s.subjects.setdefault(token.i, subject)
+        return True
     if node is subject or (role != "domain" and s.draft.has(node, role)):
         return False
     s.subjects.setdefault(token.i, subject)
-    heads = s.parts.get(token.i) or [node]
-    for head in heads:
-        s.draft.edge(head, role, subject)
+    s.draft.edge(node, role, subject)
     return True

@@ -203,7 +203,7 @@ def part_of_day(s: Sentence, token: Token) -> Node | None:
     """I work in the *morning*: `date-entity :dayperiod morning`."""
     if lower(token) not in ("morning", "afternoon", "evening", "night") or token.dep_ != "pobj":
         return None
-    if token.head.lower_ not in ("in", "at", "during", "by"):
+    if token.head.lower_ not in ("in", "at", "during", "by", "on"):
         return None
     node = s.node("date-entity", token)
     s.draft.edge(node, "dayperiod", s.node(lower(token), token))
@@ -424,6 +424,10 @@ def verb(s: Sentence, token: Token) -> Node | None:
         pair = f"{base}+{lower(particle)}"
         s.use(particle)
         s.lemmas[token.i] = f"{base}-{lower(particle)}"
+        if pair not in lex.PARTICLE_FRAMES and lower(particle) in ("down", "back", "away", "along", "around", "forward"):
+            node = s.node(lex.FRAMES.get(base, f"{base}-01"), token)
+            s.draft.edge(node, "direction", s.node(lower(particle), particle))
+            return node
         return s.node(lex.PARTICLE_FRAMES.get(pair, f"{base}-{lower(particle)}-00"), token)
     s.lemmas[token.i] = base
     if base in lex.ADJECTIVE_FRAMES and token.tag_ in ("JJ",):
@@ -445,6 +449,20 @@ def verb(s: Sentence, token: Token) -> Node | None:
 
 
 # --- adjectives, adverbs, numbers and the rest ------------------------------------------------------------------
+
+
+@word
+def age(s: Sentence, token: Token) -> Node | None:
+    """She is *six years old*; *how old* is he? `age-01 :ARG1 she :ARG2 (temporal-quantity …)`."""
+    measure = next(
+        (c for c in token.children if c.dep_ in ("npadvmod", "advmod") and lemma(c) in (*lex.TIME_UNITS, "how")), None
+    )
+    if lower(token) != "old" or measure is None:
+        return None
+    node = s.node("age-01", token)
+    s.draft.edge(node, "ARG2", s.visit(measure) or s.node("amr-unknown", measure))
+    s.use(measure)
+    return node
 
 
 @word
