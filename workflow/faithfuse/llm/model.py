@@ -115,6 +115,11 @@ class LanguageModel:
                 )
         return found
 
+    def plain_ids(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """Token ids of a text without any special token, and the characters that each covers."""
+        encoded = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        return list(encoded["input_ids"]), [tuple(span) for span in encoded["offset_mapping"]]
+
     def decode(self, ids: Sequence[int]) -> str:
         """Text of tokens, special ones left out."""
         return self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)

@@ -1,4 +1,4 @@
-"""Prompts as data: `config/prompts/<set>.yaml` and `examples.yaml`, and how they become chat messages.
+"""Prompts as data: `config/prompts/<set>.yaml`, `examples.yaml`, `likelihood.yaml`, and how they become messages.
 
 The wording is the paper's (arXiv 2512.05700, appendices A to C). A set's `separator` stands between the literals of a
 prompt: nothing in `verbatim`, a line break in `repaired`.
@@ -125,7 +125,7 @@ class PromptSet(_Data):
 
     def replying(self, prompt: LikelihoodPrompt, values: dict[str, str]) -> Messages:
         """The chat messages before a reply whose likelihood is measured."""
-        return [{"role": "user", "content": self._join(prompt.user, values)}]
+        return [{"role": "user", "content": "\n".join(_fill(part, values) for part in prompt.user)}]
 
 
 def ground_truth(item: Item) -> str | None:
@@ -147,6 +147,7 @@ def load_prompts(folder: Path | str, name: str) -> PromptSet:
     folder = Path(folder)
     document, examples = _read(folder / f"{name}.yaml"), _read(folder / "examples.yaml")
     examples.pop("source", None)
+    document["likelihood"] = _read(folder / "likelihood.yaml")
     content = yaml.safe_dump([document, examples], sort_keys=True, allow_unicode=True)
     digest = hashlib.sha256(content.encode()).hexdigest()
     try:
