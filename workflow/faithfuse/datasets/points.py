@@ -12,8 +12,10 @@ from faithfuse.records import Turn
 
 # A sentence ends in . ! ? or … (with closing quotes or brackets) before a blank.
 _END = re.compile(r"(?P<mark>[.!?…]+)[\"'”’)\]]*(?=\s|$)")
-# A full stop after a title never ends a sentence; after another abbreviation only a capital starts a new one.
-_TITLES = re.compile(r"(?:mrs?|ms|drs?|prof|st|vs|e\.g|i\.e|no|fig|mt|gen|col|sgt|capt|lt|rev|hon|approx)")
+# A full stop after a title never ends a sentence, after "no" (number) not before a digit; after another
+# abbreviation only a capital starts a new sentence.
+_TITLES = re.compile(r"(?:mrs?|ms|drs?|prof|st|vs|e\.g|i\.e|mt|gen|col|sgt|capt|lt|rev|hon)")
+_BEFORE_NUMBERS = re.compile(r"(?:nos?|fig|figs|approx|p|pp|vol)")
 _ABBREVIATIONS = re.compile(r"(?:jr|sr|etc|inc|ltd|co|corp|dept|u\.s|u\.k|a\.m|p\.m)")
 
 
@@ -51,6 +53,8 @@ def _is_boundary(text: str, start: int, match: re.Match[str]) -> bool:
     word = before.rsplit(maxsplit=1)[-1].lstrip("(\"'“‘[").lower() if before.strip() else ""
     if _TITLES.fullmatch(word) or (len(word) == 1 and word.isalpha() and word != "i"):
         return False
+    if _BEFORE_NUMBERS.fullmatch(word) and after[0].isdigit():
+        return False
     return after[0].isupper() if _ABBREVIATIONS.fullmatch(word) else not after[0].islower()
 
 
@@ -63,6 +67,14 @@ def _join_bare_marks(found: list[str]) -> list[str]:
         else:
             joined.append(sentence)
     return joined
+
+
+def text_lines(text: str) -> list[str]:
+    """The lines of a text: `\\n`, `\\r\\n` and `\\r` end one, Unicode's line separators are letters like others.
+
+    (`str.splitlines` would cut at those too, and with them utterances that people pasted.)
+    """
+    return re.split(r"\r\n|\n|\r", text)
 
 
 def turns(lines: Iterable[str]) -> list[Turn]:

@@ -42,16 +42,13 @@ def equal_parts(available: Mapping[str, int], size: int) -> dict[str, int]:
     >>> equal_parts({"a": 10, "b": 1000}, 500)
     {'a': 10, 'b': 490}
     """
-    parts = dict.fromkeys(sorted(available), 0)
+    parts = {}
     left = min(size, sum(available.values()))
-    while left:
-        open_sets = [name for name in parts if parts[name] < available[name]]
-        share, extra = divmod(left, len(open_sets))
-        for place, name in enumerate(open_sets):
-            given = min(share + (place < extra), available[name] - parts[name])
-            parts[name] += given
-            left -= given
-    return parts
+    # The smallest set first: it gets its part or all it has, and the others share what is left.
+    for place, name in enumerate(sorted(available, key=lambda name: (available[name], name))):
+        parts[name] = min(left // (len(available) - place), available[name])
+        left -= parts[name]
+    return dict(sorted(parts.items()))
 
 
 def normalised(text: str) -> str:

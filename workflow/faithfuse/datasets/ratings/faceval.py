@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from faithfuse.datasets.points import sentences, turns
+from faithfuse.datasets.points import sentences, text_lines, turns
 from faithfuse.datasets.ratings.base import NO, YES, Importer, Source, build, label, response
 from faithfuse.datasets.streams import iter_table
 from faithfuse.errors import InputError
@@ -52,7 +52,7 @@ def _read(source: Source) -> Iterator[Record]:
                 item_id=item_id,
                 domain=Domain.SUMMARISATION,
                 source_set="faceval",
-                context=turns(row["Dialogue"].splitlines()),
+                context=turns(text_lines(row["Dialogue"])),
                 references=References(long=[row["Summary"]], points=sentences(row["Summary"])),
                 group=f"samsum:{row['DocID']}",
                 provenance={"file": path.name, "line": line, "samsum_id": row["DocID"]},

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from faithfuse.datasets.points import sentences, turns
+from faithfuse.datasets.points import sentences, text_lines, turns
 from faithfuse.datasets.ratings.base import Importer, Source, build, response, short_hash
 from faithfuse.datasets.streams import iter_json_records, iter_table, open_text
 from faithfuse.errors import InputError
@@ -82,7 +82,7 @@ def _texts(value: Any, path: Path, line: int, name: str) -> list[str]:
     """A list of texts, or the lines of one."""
     if value is None:
         return []
-    texts = value.splitlines() if isinstance(value, str) else value
+    texts = text_lines(value) if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise InputError(
             f"{name} is neither a text nor a list of texts, found {value!r:.60}",

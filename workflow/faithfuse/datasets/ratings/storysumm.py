@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from faithfuse.datasets.points import text_lines
 from faithfuse.datasets.ratings.base import NO, YES, Importer, Source, build, label, need, response, short_hash
 from faithfuse.datasets.streams import iter_json_object, open_text
 from faithfuse.errors import InputError
@@ -88,7 +89,7 @@ def _read(source: Source) -> Iterator[Record]:
             source_set="storysumm",
             context=[
                 Turn(speaker="", text=paragraph.strip())
-                for paragraph in record["story"].splitlines()
+                for paragraph in text_lines(record["story"])
                 if paragraph.strip()
             ],
             references=References(),

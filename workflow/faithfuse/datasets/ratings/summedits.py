@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from faithfuse.datasets.points import sentences, turns
+from faithfuse.datasets.points import sentences, text_lines, turns
 from faithfuse.datasets.ratings.base import NO, YES, Importer, Source, build, label, need, response
 from faithfuse.datasets.streams import iter_json_records
 from faithfuse.errors import InputError
@@ -35,7 +35,7 @@ def document_lines(doc: str) -> list[str]:
     >>> document_lines("Ann: Buy butter. . Mike: Ok . I will. . Ann: Fine")
     ['Ann: Buy butter.', 'Mike: Ok . I will.', 'Ann: Fine']
     """
-    return doc.splitlines() if "\n" in doc.strip() else _NEW_TURN.split(doc)
+    return text_lines(doc) if "\n" in doc.strip() else _NEW_TURN.split(doc)
 
 
 def _group(base: str) -> str:

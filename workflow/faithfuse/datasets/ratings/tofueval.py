@@ -11,7 +11,7 @@ context and say so.
 
 Counts: 1,813 + 733 + 1,624 + 777 = 4,947 sentences, 1,777 summaries, 300 topics. Sentences are joined by document,
 topic and model in the order of `sent_idx`; two summaries begin with sentence 2, and one has its first sentence
-twice: the copy is left out.
+twice: the copy is left out. One topic has no key points, hence no reference; its summaries are left out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from faithfuse.datasets.points import turns
+from faithfuse.datasets.points import text_lines, turns
 from faithfuse.datasets.ratings.base import NO, YES, Importer, Source, build, label, need, response, short_hash
 from faithfuse.datasets.ratings.haluquestqa import python_list
 from faithfuse.datasets.streams import iter_json_records, iter_table
@@ -52,7 +52,7 @@ def _documents(source: Source) -> dict[str, list[Turn]]:
     documents = {}
     for line, record in iter_json_records(path):
         need(record, ("doc_id", "text"), path, line)
-        documents[record["doc_id"]] = turns(record["text"].splitlines())
+        documents[record["doc_id"]] = turns(text_lines(record["text"]))
     return documents
 
 
@@ -77,6 +77,11 @@ def _read(source: Source) -> Iterator[Record]:
             for (doc_id, topic, model), sentences in _summaries(path).items():
                 item_id = f"tofueval:{short_hash(doc_id, topic)}"
                 line = min(rows[0][0] for rows in sentences.values())
+                if not points.get((doc_id, topic)):
+                    source.drop("summary", "its topic has no key points, hence no reference", path, line)
+                    for row in (row for rows in sentences.values() for row in rows):
+                        source.drop("sentence", "its topic has no key points, hence no reference", path, row[0])
+                    continue
                 if item_id not in seen:
                     seen.add(item_id)
                     yield _item(source, item_id, doc_id, topic, split, points, documents, path, line)
@@ -121,8 +126,6 @@ def _item(
     if doc_id not in documents:
         provenance["context_missing"] = "the release has the transcript's id only"
         source.note("items without their transcript")
-    if (doc_id, topic) not in points:
-        source.note("items without key points")
     return build(
         Item,
         path,
@@ -132,7 +135,7 @@ def _item(
         source_set="tofueval",
         question=topic,
         context=documents.get(doc_id, []),
-        references=References(points=points.get((doc_id, topic), [])),
+        references=References(points=points[doc_id, topic]),
         group=f"tofueval:{doc_id}",
         provenance=provenance,
     )

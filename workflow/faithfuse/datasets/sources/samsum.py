@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from faithfuse.datasets.points import sentences, turns
+from faithfuse.datasets.points import sentences, text_lines, turns
 from faithfuse.datasets.ratings.base import Source, build, need
 from faithfuse.datasets.schema import DialogueTurn, SourceRecord, Subset, SummaryRecord
 from faithfuse.datasets.sources.base import SourceSet, origin, some_files
@@ -26,7 +26,7 @@ def _read(source: Source) -> Iterator[SourceRecord]:
             need(record, ("id", "dialogue", "summary"), path, line)
             dialogue = [
                 DialogueTurn(turn_id=str(number), speaker=turn.speaker, text=turn.text)
-                for number, turn in enumerate(turns(record["dialogue"].splitlines()))
+                for number, turn in enumerate(turns(text_lines(record["dialogue"])))
             ]
             summary = record["summary"].strip()
             if not dialogue or not summary:
