@@ -26,7 +26,7 @@ Parsed = tuple[str | None, str | None]
 """A graph in PENMAN notation, or null and the reason."""
 
 RULES = "rules"
-_CHUNK = 64
+_CHUNK = 256
 
 
 class Parser(Protocol):
@@ -145,11 +145,11 @@ _VARIABLE = re.compile(r"[a-z]{1,2}\d+|[b-hj-z]")
 _CYCLES = 6
 
 
-def check_graph(text: str | None) -> Parsed:
+def check_graph(text: str | None, *, decoded: bool = True) -> Parsed:
     """Keep what is one whole graph, as a single line; else null and the reason.
 
     Null are: nothing, `()`, what penman cannot read, a variable that is used but nowhere defined, a graph in several
-    pieces, and the endless repetition into which a decoder can fall.
+    pieces, and the endless repetition into which a decoder can fall (not looked for if `decoded` is False).
     """
     if text is None:
         return None, "the parser returned no graph"
@@ -169,9 +169,25 @@ def check_graph(text: str | None) -> Parsed:
     for _, role, value in graph.attributes():
         if value is None or _VARIABLE.fullmatch(str(value)):
             return None, f"the graph uses a variable that it does not define (at {role})"
-    if _cycles(line, variables):
+    if len(_connected(graph)) < len(variables):
+        return None, "the graph is in several pieces"
+    if decoded and _cycles(line, variables):
         return None, "the graph repeats itself: the decoder fell into a cycle"
     return line, None
+
+
+def _connected(graph: penman.Graph) -> set[str]:
+    around: dict[str, list[str]] = {}
+    for source, _, target in graph.edges():
+        around.setdefault(source, []).append(target)
+        around.setdefault(target, []).append(source)
+    seen, todo = {graph.top}, [graph.top]
+    while todo:
+        for variable in around.get(todo.pop(), ()):
+            if variable not in seen:
+                seen.add(variable)
+                todo.append(variable)
+    return seen
 
 
 def _cycles(line: str, variables: set[str]) -> bool:

@@ -56,7 +56,7 @@ class StogParser:
             )
         except Exception as error:  # whatever torch, transformers or safetensors raise on a damaged file
             raise ModelError(
-                f"{folder}: the model {name} cannot be loaded ({type(error).__name__}: {error}). A file may be cut off: "
+                f"{folder}: the model {name} cannot be loaded ({type(error).__name__}: {error}). A file may be cut: "
                 f"fetch it again with `faithfuse models fetch {name}`"
             ) from None
         self.signature = _signature(folder, tokenizer, name, self._inference.device.type)
@@ -158,8 +158,8 @@ def _check_folder(folder: Path, name: str) -> None:
 def _check_tokenizer(tokenizer: Path, name: str) -> None:
     if not any(all((tokenizer / file).is_file() for file in files) for files in _TOKENIZER):
         raise ModelError(
-            f"{tokenizer}: the tokenizer of the model {name} is missing (tokenizer.json, or vocab.json and merges.txt). "
-            "amrlib models do not contain it: put that of facebook/bart-large there"
+            f"{tokenizer}: the tokenizer of the model {name} is missing (tokenizer.json, or vocab.json and merges.txt)."
+            " amrlib models do not contain it: put that of facebook/bart-large there"
         )
 
 

@@ -16,6 +16,8 @@ from importlib import metadata
 from multiprocessing import get_context
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 from faithfuse.amr.rules import arcs, phrases, words  # noqa: F401  (they register the rules)
 from faithfuse.amr.rules.finish import finish
 from faithfuse.amr.rules.grammar import Sentence
@@ -75,14 +77,22 @@ class RulesParser:
     def __init__(self, *, threads: int = 1) -> None:
         self.signature = signature()
         self.threads = threads
+        self._pool: ProcessPoolExecutor | None = None  # started for the first large batch, kept for the next
 
     def parse(self, sentences: list[str]) -> list[tuple[str | None, str | None]]:
         """One graph, or null with a reason, for each sentence."""
         from faithfuse.amr.parse import check_graph
 
+        # One thread for linear algebra: on a busy machine its threads wait for each other longer than they compute.
+        with threadpool_limits(1):
+            parsed = self._parse(sentences)
+        return [check_graph(graph, decoded=False) if graph else (graph, reason) for graph, reason in parsed]
+
+    def _parse(self, sentences: list[str]) -> list[tuple[str | None, str | None]]:
         if self.threads > 1 and len(sentences) >= 32:
-            with ProcessPoolExecutor(self.threads, mp_context=get_context("spawn")) as pool:
-                parsed = list(pool.map(parse_sentence, sentences, chunksize=16))
-        else:
-            parsed = [parse_sentence(sentence) for sentence in sentences]
-        return [check_graph(graph) if graph else (graph, reason) for graph, reason in parsed]
+            if self._pool is None:
+                self._pool = ProcessPoolExecutor(
+                    self.threads, get_context("spawn"), initializer=threadpool_limits, initargs=(1,)
+                )
+            return list(self._pool.map(parse_sentence, sentences, chunksize=16))
+        return [parse_sentence(sentence) for sentence in sentences]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from faithfuse.amr.rules import lexicon as lex
 from faithfuse.amr.rules.draft import Node
 from faithfuse.amr.rules.grammar import Sentence, arc, lemma, lower
-from faithfuse.amr.rules.predication import give_subject, is_passive, predicated_role
-from faithfuse.amr.rules.words import adverb_concept
+from faithfuse.amr.rules.predication import give_subject, predicated_role
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -155,7 +154,7 @@ def open_clause(s: Sentence, head: Token, child: Token) -> bool:
 
 @arc("advcl")
 def adverbial_clause(s: Sentence, head: Token, child: Token) -> bool:
-    """He smiled *because she came* (cause), *when she came* (time), *if she came* (condition), *to greet her* (purpose)."""
+    """He smiled *because she came* (cause), *when she came* (time), *if she came* (condition), *to see her* (purpose)."""
     marker = next((c for c in child.children if c.dep_ in ("mark", "advmod") and lower(c) in lex.SUBORDINATORS), None)
     if marker is None:
         return _bare_clause(s, head, child)
@@ -266,6 +265,8 @@ def noun_clause(s: Sentence, head: Token, child: Token) -> bool:
     verb, noun = s.inner[child.i], s.inner[head.i]
     infinitive = any(c.dep_ == "aux" and c.lower_ == "to" for c in child.children)
     if infinitive:
+        if s.draft.has(noun, "ord"):  # the first to come
+            return give_subject(s, child, noun) or True
         if head.pos_ == "NOUN" and noun.concept[-3:-2] == "-":
             return s.link(head, "ARG1", node)
         return s.link(head, "purpose", node)
@@ -303,7 +304,7 @@ def prepositional_phrase(s: Sentence, head: Token, child: Token) -> bool:
 
 @arc("neg")
 def negation(s: Sentence, head: Token, child: Token) -> bool:
-    """He did *not* sleep: `:polarity -`; *never*: `:time ever` as well. After *can* it is the possibility that is denied."""
+    """He did *not* sleep: `:polarity -`; *never*: `:time ever` as well; *cannot*: the possibility is denied."""
     if lower(child) == "never":
         s.link(head, "time", s.node("ever", child))
     if any(c.dep_ == "aux" and lower(c) in ("can", "could", "ca") for c in head.children):
@@ -320,9 +321,9 @@ def adverbial(s: Sentence, head: Token, child: Token) -> bool:
         return _question_adverb(s, head, child)
     if text == "ago" or (child.dep_ == "npadvmod" and s.child(child, "advmod") is not None and text in lex.TIME_UNITS):
         return _ago(s, head, child)
-    if text in ("so", "however", "nevertheless", "therefore", "thus", "yet") and head.dep_ in ("ROOT", "ccomp"):
-        if all(t.is_punct for t in s.doc[: child.i]) and head.pos_ in ("VERB", "AUX"):
-            return True  # see `connective` in phrases
+    connects = text in ("so", "however", "nevertheless", "therefore", "thus", "yet") and head.pos_ in ("VERB", "AUX")
+    if connects and head.dep_ in ("ROOT", "ccomp") and all(t.is_punct for t in s.doc[: child.i]):
+        return True  # see `connective` in phrases
     if text in ("at", "of", "as") and child.pos_ == "ADP":
         return True
     if head.pos_ in ("ADJ", "ADV") and text in ("more", "most", "less", "least", "too", "as") and child.i < head.i:
@@ -490,7 +491,11 @@ def interjection(s: Sentence, head: Token, child: Token) -> bool:
     if lower(child) in lex.POLITE:
         return s.link(head, "polite", "+")
     node = s.visit(child)
-    if lemma(head) in lex.SPEECH and s.child(head, "ccomp", "dobj") is None and not s.draft.has(s.inner[head.i], "ARG1"):
+    if (
+        lemma(head) in lex.SPEECH
+        and s.child(head, "ccomp", "dobj") is None
+        and not s.draft.has(s.inner[head.i], "ARG1")
+    ):
         return s.link(head, lex.CLAUSE_ROLES.get(lemma(head), "ARG1"), node) or True
     return s.link(head, "mod", node) or True
 
@@ -502,6 +507,3 @@ def anything_else(s: Sentence, head: Token, child: Token) -> bool:
     if node is not None:
         s.link(head, "mod", node)
     return True
-
-
-__all__ = ["adverb_concept", "attach_possessor", "is_passive"]

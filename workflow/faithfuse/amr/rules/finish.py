@@ -86,7 +86,7 @@ def ask(s: Sentence) -> None:
 
 
 def merge_speakers(s: Sentence) -> None:
-    """"*I* am a fox," said *the fox*: who says `I` in a quotation is the speaker."""
+    """ "*I* am a fox," said *the fox*: who says `I` in a quotation is the speaker."""
     if '"' not in s.doc.text and "“" not in s.doc.text:
         return
     for token in s.doc:
@@ -94,7 +94,7 @@ def merge_speakers(s: Sentence) -> None:
             continue
         speaker = s.subjects[token.i]
         quoted = [t for t in token.subtree if lower(t) in ("i", "me", "my", "mine", "myself") and t.i in s.inner]
-        if speaker.concept == "i" or speaker not in s.draft.nodes or "\"" not in s.doc[: token.i].text + s.doc.text:
+        if speaker.concept == "i" or speaker not in s.draft.nodes or '"' not in s.doc[: token.i].text + s.doc.text:
             continue
         for t in quoted:
             node = s.inner[t.i]
@@ -112,5 +112,3 @@ def merge_pronouns(s: Sentence) -> None:
             s.draft.merge(first[node.concept], node)
         else:
             first[node.concept] = node
-
-

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from faithfuse.amr.rules import lexicon as lex
 from faithfuse.amr.rules.draft import Node
 from faithfuse.amr.rules.grammar import Sentence, lemma, lower, phrase
-from faithfuse.amr.rules.predication import give_subject, predicated_role
+from faithfuse.amr.rules.predication import give_subject
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -156,6 +156,8 @@ def imperative(s: Sentence, token: Token, node: Node) -> Node:
 
 
 def _commands(s: Sentence, token: Token) -> bool:
+    if token.i in s.inner and lower(token) in lex.INTERJECTIONS:
+        return False
     if token.tag_ not in ("VB", "VBP") or token.dep_ not in ("ROOT", "conj", "ccomp", "parataxis"):
         return False
     if any(c.dep_ in ("nsubj", "nsubjpass", "csubj", "expl", "mark") for c in token.children):
@@ -208,7 +210,7 @@ def connective(s: Sentence, token: Token, node: Node) -> Node:
     return wrapper
 
 
-_OPENERS = frozenset("and but or so for because yet however nevertheless therefore thus".split())
+_OPENERS = lex.words("and but or so for because yet however nevertheless therefore thus")
 
 
 def _opens(s: Sentence, token: Token) -> bool:
@@ -218,6 +220,3 @@ def _opens(s: Sentence, token: Token) -> bool:
     if token.dep_ == "prep" and any(True for _ in token.children):
         return False
     return all(t.pos_ == "PUNCT" for t in s.doc[: token.i])
-
-
-__all__ = ["predicated_role"]

@@ -15,7 +15,7 @@ _LOCATING = lex.PLACING | {"in", "on", "at", "upon", "inside", "outside", "to"}
 
 
 def predicate(s: Sentence, be: Token) -> Node | None:
-    """The node that carries a clause with `be`: its complement, or a frame for being somewhere, like, from or at a time."""
+    """What carries a clause with `be`: its complement, or a frame for being somewhere, like, from or at a time."""
     complement = s.child(be, "acomp", "attr", "oprd")
     there = s.child(be, "expl")
     if there is not None and complement is None:

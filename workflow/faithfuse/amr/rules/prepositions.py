@@ -17,6 +17,8 @@ def attach_phrase(s: Sentence, head: Token, preposition: Token) -> bool:
     """Attach a preposition's phrase to its head."""
     text = lower(preposition)
     thing = s.child(preposition, "pobj", "pcomp")
+    if text in ("than", "as") and head.pos_ in ("ADJ", "ADV"):
+        return True  # see `degree` in phrases
     if thing is None:
         inner = s.child(preposition, "prep", "amod", "advmod")
         if inner is not None and inner.dep_ == "prep":
@@ -90,7 +92,7 @@ def _governed(s: Sentence, head: Token, preposition: Token, thing: Token, node: 
 
 
 def _of(s: Sentence, head: Token, preposition: Token, thing: Token, node: Node, text: str) -> bool:
-    """A glass *of water* (consist-of), the corner *of my eye* (part-of), a discovery *of gold* (ARG1), king *of France*."""
+    """A herd *of sheep* (consist-of), the corner *of my eye* (part-of), a discovery *of gold* (ARG1)."""
     if text != "of":
         return False
     from faithfuse.amr.rules.arcs import attach_possessor

@@ -35,7 +35,11 @@ def nationality(s: Sentence, token: Token) -> Node | None:
 def name(s: Sentence, token: Token) -> Node | None:
     """*Bruno Mars* sang: `person :name (name :op1 "Bruno" :op2 "Mars")`, the type from the entity recogniser."""
     span = next((span for span in s.doc.ents if span.root.i == token.i and span.label_ in lex.NAME_TYPES), None)
-    if span is None or span[0].lower_ in ("chapter", "section", "part") or not any(t.text[0].isupper() or t.text[0].isdigit() for t in span):
+    if (
+        span is None
+        or span[0].lower_ in ("chapter", "section", "part")
+        or not any(t.text[0].isupper() or t.text[0].isdigit() for t in span)
+    ):
         return None
     tokens = [t for t in span if t.i not in s.done]
     while tokens and (tokens[0].pos_ in ("DET", "PUNCT") or tokens[0].lower_ in ("the", "a")):
@@ -88,6 +92,8 @@ def _name_type(span: Span, tokens: list[Token]) -> str:
     if tokens[-1].lower_ in lex.NAMED_NOUNS and len(tokens) > 1:
         return tokens[-1].lower_
     label = span.label_
+    if label == "GPE" and len(tokens) == 1 and _beside_person(span):
+        return "person"
     if label in ("ORG", "GPE", "PRODUCT", "FAC", "WORK_OF_ART", "LOC", "NORP") and len(tokens) == 1:
         # A single capitalised word that acts, or is spoken to, is more often a person than what the recogniser says.
         head = span.root
@@ -95,6 +101,13 @@ def _name_type(span: Span, tokens: list[Token]) -> str:
         if acts and tokens[0].text.istitle() and label != "NORP":
             return "person"
     return lex.NAME_TYPES[label]
+
+
+def _beside_person(span: Span) -> bool:
+    """Whether an entity is coordinated with a person ("Beyonce and Bruno Mars")."""
+    mates = [span.root.head] if span.root.dep_ == "conj" else []
+    mates += [t for t in span.root.children if t.dep_ == "conj"]
+    return any(mate.ent_type_ == "PERSON" for mate in mates)
 
 
 def _place(text: str) -> str | None:
@@ -325,6 +338,23 @@ def demonstrative(s: Sentence, token: Token) -> Node | None:
 
 
 @word
+def greeting(s: Sentence, token: Token) -> Node | None:
+    """*Thanks* a lot: `thank-01`."""
+    frame = lex.GREETINGS.get(lower(token))
+    if frame is None or token.dep_ not in ("ROOT", "intj", "dep", "ccomp", "parataxis"):
+        return None
+    return s.node(frame, token)
+
+
+@word
+def reply_word(s: Sentence, token: Token) -> Node | None:
+    """*Ok*; *lol*; *yes*: an interjection that stands alone, whatever the tagger calls it."""
+    if lower(token) not in lex.INTERJECTIONS or token.dep_ != "ROOT" or any(not c.is_punct for c in token.children):
+        return None
+    return interjection(s, token)
+
+
+@word
 def agent_noun(s: Sentence, token: Token) -> Node | None:
     """The *teacher* smiled: `person :ARG0-of teach-01`."""
     frame = lex.AGENT_NOUNS.get(lemma(token)) if token.pos_ in ("NOUN", "PROPN") else None
@@ -424,7 +454,14 @@ def verb(s: Sentence, token: Token) -> Node | None:
         pair = f"{base}+{lower(particle)}"
         s.use(particle)
         s.lemmas[token.i] = f"{base}-{lower(particle)}"
-        if pair not in lex.PARTICLE_FRAMES and lower(particle) in ("down", "back", "away", "along", "around", "forward"):
+        if pair not in lex.PARTICLE_FRAMES and lower(particle) in (
+            "down",
+            "back",
+            "away",
+            "along",
+            "around",
+            "forward",
+        ):
             node = s.node(lex.FRAMES.get(base, f"{base}-01"), token)
             s.draft.edge(node, "direction", s.node(lower(particle), particle))
             return node
@@ -527,15 +564,6 @@ def number(s: Sentence, token: Token) -> Node | None:
     if value is not None:
         s.use(*(t for t in token.subtree if t.i != token.i and (t.like_num or t.lower_ in lex.MULTIPLIERS)))
     return node
-
-
-@word
-def greeting(s: Sentence, token: Token) -> Node | None:
-    """*Thanks* a lot: `thank-01`."""
-    frame = lex.GREETINGS.get(lower(token))
-    if frame is None or token.dep_ not in ("ROOT", "intj", "dep", "ccomp", "parataxis"):
-        return None
-    return s.node(frame, token)
 
 
 @word
