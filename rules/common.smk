@@ -67,6 +67,15 @@ def repeated(option, values):
     return [f"{option} {value}" for value in values]
 
 
+def captioned(category, paths):
+    """Outputs that `snakemake --report` shows, each with its caption from workflow/report."""
+    marked = []
+    for path in paths:
+        caption = f"../workflow/report/{Path(path).stem}.rst"
+        marked.append(report(update(path), caption=caption, category=category))
+    return marked
+
+
 METRICS = expand("results/metrics/{domain}.csv", domain=DOMAINS)
 CORRELATIONS = expand("results/correlations/{domain}.csv", domain=DOMAINS)
 FUSION_EVALUATIONS = expand("results/fusion/{domain}/evaluation.csv", domain=DOMAINS)

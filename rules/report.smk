@@ -36,7 +36,7 @@ rule make_figures:
         reference="config/reference/paper_tables.csv",
         code=code("report.figures", "report.commands"),
     output:
-        figures=update(FIGURES),
+        figures=captioned("Figures", FIGURES),
     log:
         "results/logs/figures.log",
     conda:
@@ -95,7 +95,7 @@ rule make_report:
         code=code("report.html", "report.commands"),
         templates=directory_files("workflow/faithfuse/report/templates"),
     output:
-        report=update(REPORT),
+        report=captioned("Report", [REPORT]),
     log:
         "results/logs/report.log",
     conda:

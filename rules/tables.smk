@@ -10,7 +10,7 @@ rule make_tables:
         reference="config/reference/paper_tables.csv",
         code=code("analysis.tables", "analysis.commands"),
     output:
-        tables=update(TABLES),
+        tables=captioned("Tables", TABLES),
     log:
         "results/logs/tables.log",
     conda:
