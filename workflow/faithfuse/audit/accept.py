@@ -8,16 +8,17 @@ spaced or ordered otherwise is read a second time for repeated keys alone.
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
 import msgspec
 
 from faithfuse.audit import endpoint
-from faithfuse.audit.canonical import MAX_INTEGER
+from faithfuse.audit.canonical import MAX_INTEGER, canonical_json
 from faithfuse.audit.gate import RANK
 from faithfuse.audit.priority import review_priority
-from faithfuse.audit.record import ANSWER_DEPENDENT, Record
+from faithfuse.audit.record import ANSWER_DEPENDENT, FORMAT, Pipeline, Record
 from faithfuse.audit.result import CheckResult
 from faithfuse.audit.structure import is_digest, is_time
 
@@ -49,6 +50,37 @@ def _repeats_keys(raw: bytes) -> bool:
     return False
 
 
+@lru_cache(maxsize=4096)
+def _middle(da: Any, dd: Any, di: Any, dm: Any, dq: Any, support: Any) -> bytes:
+    """Canonical members `dimensions`, `format` and `support`."""
+    dimensions = canonical_json({"dA": da, "dD": dd, "dI": di, "dM": dm, "dQ": dq})
+    return b'"dimensions":%b,"format":"%b","support":%b' % (dimensions, FORMAT.encode(), canonical_json(support))
+
+
+@lru_cache(maxsize=4096)
+def _end(claim: str, level: str, reference: str | None, scale: tuple[float, ...]) -> tuple[bytes, bytes] | None:
+    """Canonical members `claim`, and `validation` with `weights`; null when the gate or the weights' sum refuses."""
+    wq, wi, wa, wm, wd = scale
+    if not -SUM_TOLERANCE <= wq + wi + wa + wm + wd - 1 <= SUM_TOLERANCE:
+        return None
+    if RANK[claim] > RANK[level] or (level == "contract") is not (reference is None):
+        return None
+    validation = canonical_json({"level": level, "reference": reference})
+    weights = canonical_json({"dA": wa, "dD": wd, "dI": wi, "dM": wm, "dQ": wq})
+    return b'"claim":%b' % canonical_json(claim), b'"validation":%b,"weights":%b' % (validation, weights)
+
+
+def _pipeline(pipeline: Pipeline) -> bytes | None:
+    """The canonical pipeline; null when a setting is an integer that only the diagnosis can judge."""
+    needs_care = False
+    for name, value in pipeline.settings.items():
+        kind = type(value)
+        if kind is int and not -MAX_INTEGER <= value <= MAX_INTEGER:  # type: ignore[operator]
+            return None
+        needs_care = needs_care or not name.isascii() or (kind is float and not _plain(value))  # type: ignore[arg-type]
+    return canonical_json(msgspec.to_builtins(pipeline)) if needs_care else _ENCODE(pipeline)
+
+
 def accept(raw: bytes) -> CheckResult | None:
     """The result of a record without defects, else None; `raw` is one JSON text without blanks around it."""
     try:
@@ -57,33 +89,22 @@ def accept(raw: bytes) -> CheckResult | None:
         return None
     whole, note, stated = record.tuple, record.annotation, record.digests
     query, source, answer, pipeline = whole.query, whole.source, whole.answer, whole.pipeline
+    claim, level, given, dimension = record.claim, record.validation.level, record.weights, record.dimensions
 
+    scale = (given.dQ, given.dI, given.dA, given.dM, given.dD)
+    ends = _end(claim, level, record.validation.reference, scale)
+    pipeline_bytes = _pipeline(pipeline)
+    if ends is None or pipeline_bytes is None:
+        return None
+    claim_bytes, end_bytes = ends
+    susceptibility = dimension.dQ
+    middle = _middle(dimension.dA, dimension.dD, dimension.dI, dimension.dM, susceptibility, record.support)
     query_bytes, source_bytes, answer_bytes = _ENCODE(query), _ENCODE(source), _ENCODE(answer)
-    pipeline_bytes, note_bytes, tuple_id = _ENCODE(pipeline), _ENCODE(note), _ENCODE(whole.tuple_id)
-    claim_bytes = b'"claim":%b' % _ENCODE(record.claim)
-    middle = b'"dimensions":%b,"format":"faithfuse.audit/1","support":%b' % (
-        _ENCODE(record.dimensions),
-        _ENCODE(record.support),
-    )
-    end_bytes = b'"validation":%b,"weights":%b' % (_ENCODE(record.validation), _ENCODE(record.weights))
+    note_bytes, tuple_id = _ENCODE(note), _ENCODE(whole.tuple_id)
     canonical = b'{"annotation":%b,%b,"digests":%b,%b,"tuple":{"answer":%b,"pipeline":%b,"query":%b,' % (
         note_bytes, claim_bytes, _ENCODE(stated), middle, answer_bytes, pipeline_bytes, query_bytes,
     ) + b'"source":%b,"tuple_id":%b},%b}' % (source_bytes, tuple_id, end_bytes)  # fmt: skip
     if raw != canonical and _repeats_keys(raw):
-        return None
-    for name, value in pipeline.settings.items():
-        if not name.isascii() or (type(value) is float and not _plain(value)):
-            return None
-        if type(value) is int and not -MAX_INTEGER <= value <= MAX_INTEGER:
-            return None
-    given = record.weights
-    scale = (given.dQ, given.dI, given.dA, given.dM, given.dD)
-    for weight in scale:
-        if type(weight) is float and not _plain(weight):
-            return None
-    dimension = record.dimensions
-    susceptibility = dimension.dQ
-    if type(susceptibility) is float and not _plain(susceptibility):
         return None
 
     if (
@@ -163,12 +184,6 @@ def accept(raw: bytes) -> CheckResult | None:
         or dimension.dD != (None if disclosure is None else 1 - disclosure)
     ):
         return None
-    wq, wi, wa, wm, wd = scale
-    if not -SUM_TOLERANCE <= wq + wi + wa + wm + wd - 1 <= SUM_TOLERANCE:
-        return None
-    level = record.validation.level
-    if RANK[record.claim] > RANK[level] or (level == "contract") is not (record.validation.reference is None):
-        return None
     return CheckResult(
         True,
         (),
@@ -177,6 +192,6 @@ def accept(raw: bytes) -> CheckResult | None:
         endpoint.omission_endpoint(relationship, adoption, materiality, disclosure),
         review_priority((susceptibility, dimension.dI, dimension.dA, dimension.dM, dimension.dD), scale),
         unresolved,
-        record.claim,
+        claim,
         level,
     )

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TextIO
 
 from faithfuse.audit.check import check_bytes
@@ -50,6 +51,7 @@ class Summary:
         return self.states["rejected"]
 
 
+@cache
 def unresolved_reason(letters: str) -> str:
     """Why an endpoint is unresolved, in words; empty for a resolved one."""
     if not letters:
@@ -57,24 +59,29 @@ def unresolved_reason(letters: str) -> str:
     return "no judgement of " + ", ".join(f"{NAMES[letter]} ({letter})" for letter in letters)
 
 
-def _row(file: str, position: int, result: CheckResult, decision: str) -> tuple[Any, ...]:
-    priority = result.priority
-    return (
-        file,
-        position,
-        result.tuple_id or "",
-        result.record_digest or "",
-        "accepted" if result.accepted else "rejected",
-        "" if not result.accepted else result.state(),
-        "" if priority is None else repr(priority),
-        result.unresolved,
-        unresolved_reason(result.unresolved),
-        result.claim or "",
-        result.level or "",
-        decision,
-        " ".join(result.codes()),
-        " | ".join(defect.sentence() for defect in result.defects),
-    )
+def _row(file: str, position: int, result: CheckResult, state: str, decision: str) -> tuple[Any, ...]:
+    unresolved = result.unresolved
+    if result.accepted:
+        return (
+            file,
+            position,
+            result.tuple_id,
+            result.record_digest,
+            "accepted",
+            state,
+            "" if result.priority is None else repr(result.priority),
+            unresolved,
+            unresolved_reason(unresolved),
+            result.claim,
+            result.level,
+            decision,
+            "",
+            "",
+        )
+    codes = " ".join(result.codes())
+    defects = " | ".join(defect.sentence() for defect in result.defects)
+    known = (result.tuple_id or "", result.record_digest or "")
+    return (file, position, *known, "rejected", "", "", "", "", "", "", decision, codes, defects)
 
 
 def _object(file: str, position: int, result: CheckResult, decision: str) -> dict[str, Any]:
@@ -116,13 +123,15 @@ def check_stream(
         on_rejected: called for each rejected record.
     """
     summary = Summary()
+    states = summary.states
     writer = csv.writer(out, lineterminator="\n") if out is not None and not as_lines else None
     if writer is not None:
         writer.writerow(COLUMNS)
     for file, position, raw in values:
         result = check_bytes(raw)
+        state = result.state()
         decision = "" if policy is None else policy.decide(result)
-        summary.states[result.state()] += 1
+        states[state] += 1
         if decision:
             summary.decisions[decision] += 1
         if result.unresolved:
@@ -132,7 +141,7 @@ def check_stream(
             if on_rejected is not None:
                 on_rejected(file, position, result)
         if writer is not None:
-            writer.writerow(_row(file, position, result, decision))
+            writer.writerow(_row(file, position, result, state, decision))
         elif out is not None:
             out.write(json.dumps(_object(file, position, result, decision), ensure_ascii=False) + "\n")
     return summary
