@@ -20,8 +20,23 @@ from faithfuse.errors import InputError
 
 LICENCE = "MIT"
 COLUMNS = (
-    "id subj prop obj subj_id prop_id obj_id s_aliases o_aliases s_uri o_uri s_wiki_title o_wiki_title s_pop o_pop "
-    "question possible_answers"
+    "id",
+    "subj",
+    "prop",
+    "obj",
+    "subj_id",
+    "prop_id",
+    "obj_id",
+    "s_aliases",
+    "o_aliases",
+    "s_uri",
+    "o_uri",
+    "s_wiki_title",
+    "o_wiki_title",
+    "s_pop",
+    "o_pop",
+    "question",
+    "possible_answers",
 )
 
 
@@ -62,7 +77,7 @@ def _rows(source: Source, path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             cells = next(csv.reader([text], delimiter="\t"))
             if not header:
                 header = cells
-                missing = set(COLUMNS.split()) - set(header)
+                missing = set(COLUMNS) - set(header)
                 if missing:
                     found = f"has no column {', '.join(sorted(missing))}"
                     raise InputError(found, path=path, line=1, fix="Get the original file again.")

@@ -1,0 +1,102 @@
+"""Long inputs are read in flat memory: ten times the records take hardly more of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import resource, sys
+from pathlib import Path
+kind, name, root, out = sys.argv[1:]
+if kind == "import":
+    from faithfuse.datasets.ratings import IMPORTERS
+    from faithfuse.datasets.ratings.base import write
+    write(IMPORTERS[name], Path(root), Path(out))
+else:
+    from faithfuse.datasets.sources import SOURCES
+    from faithfuse.datasets.sources.base import load
+    load(SOURCES[name], Path(root), Path(out))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def peak(kind, name, root, out):
+    """Peak resident memory of one import in a process of its own, in MiB."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, kind, name, str(root), str(out)], capture_output=True, text=True, check=True
+    )
+    return float(done.stdout)
+
+
+def evouna(path, count):
+    """A JSON list of records as long as EVOUNA's, about 1 KiB each."""
+    systems = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
+    with (path / "TQ.json").open("w", encoding="utf-8") as stream:
+        stream.write("[\n")
+        for number in range(count):
+            record = {"question": f"question {number}?", "golden_answer": "a/b", "improper": False}
+            for system in systems:
+                record |= {f"answer_{system}": "word " * 30, f"judge_{system}": True}
+            stream.write(json.dumps(record) + (",\n" if number < count - 1 else "\n"))
+        stream.write("]\n")
+
+
+def natural_questions(path, count):
+    """JSON Lines of documents, about 24 KiB each, as the simplified format has them."""
+    text = " ".join(["<P>", *["word"] * 4800, "</P>"])
+    long_answer = {"candidate_index": 0, "start_token": 0, "end_token": 4802}
+    annotation = {
+        "yes_no_answer": "NONE",
+        "long_answer": long_answer,
+        "short_answers": [{"start_token": 5, "end_token": 6}],
+    }
+    with (path / "v1.0-simplified_simplified-nq-train.jsonl").open("w", encoding="utf-8") as stream:
+        for number in range(count):
+            record = {
+                "example_id": number,
+                "question_text": f"question {number}",
+                "document_text": text,
+                "annotations": [annotation],
+            }
+            stream.write(json.dumps(record) + "\n")
+
+
+def qaconv(path, count):
+    """An object of dialogues, about 10 KiB each, and one question on each."""
+    with (path / "article_segment.json").open("w", encoding="utf-8") as stream:
+        stream.write("{")
+        for number in range(count):
+            turns = [{"id": f"{number}-{turn}", "speaker": "A", "text": "word " * 200} for turn in range(10)]
+            stream.write(("," if number else "") + json.dumps(f"s-{number}") + ":" + json.dumps({"seg_dialog": turns}))
+        stream.write("}")
+    with (path / "trn.json").open("w", encoding="utf-8") as stream:
+        question = {"article_full_id": [], "QG": False, "question": "q?", "answers": ["word"]}
+        rows = [{**question, "id": str(n), "article_segment_id": f"s-{n}"} for n in range(count)]
+        for row in rows:
+            row["answers"] = ["nowhere"]
+        json.dump(rows, stream)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "make", "per_mebibyte"),
+    [
+        ("import", "evouna_tq", evouna, 1000),
+        ("load", "natural_questions", natural_questions, 42),
+        ("load", "qaconv", qaconv, 95),
+    ],
+)
+def test_memory_does_not_grow_with_the_input(tmp_path, soak, kind, name, make, per_mebibyte):
+    small, large = 1, 100 if soak else 12
+    peaks = []
+    for size in (small, large):
+        root = tmp_path / str(size)
+        root.mkdir()
+        make(root, size * per_mebibyte)
+        assert sum(path.stat().st_size for path in root.iterdir()) > 0.9 * size * 2**20
+        peaks.append(peak(kind, name, root, tmp_path / f"out-{size}"))
+    # What grows are the keys of the records, not their texts: well below a MiB per MiB.
+    assert peaks[1] - peaks[0] < 0.5 * (large - small), peaks
