@@ -220,3 +220,134 @@ def ledger_show_command(
             f"{entry['annotator']}  endpoint {entry['endpoint']}{unresolved}  priority {priority}  "
             f"claim {entry['claim']}"
         )
+
+
+study = typer.Typer(
+    name="study",
+    help="Study tools on supplied labels: agreement, sampling, splits, errors, paired comparison, release check.",
+    no_args_is_help=True,
+)
+audit.add_typer(study)
+OUT = typer.Option(..., "--out", help="The table to write (CSV).")
+SEED = typer.Option(0, "--seed", help="Of the random draws; the same seed gives the same bytes.")
+RESAMPLES = typer.Option(2000, "--resamples", min=100, help="Bootstrap samples.")
+
+
+def _shown(value: object) -> str:
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _write_and_print(out: Path, columns: tuple[str, ...], rows: list[dict[str, object]]) -> None:
+    from faithfuse.audit.study.tables import write_table
+
+    write_table(out, columns, rows)
+    for row in rows:
+        typer.echo("  ".join(f"{name} {_shown(row.get(name))}" for name in columns if row.get(name) is not None))
+    typer.echo(f"wrote {out}")
+
+
+@study.command("agreement")
+def study_agreement_command(
+    labels: Path = typer.Argument(..., help="tuple_id, annotator, I, A, M, D with 1, 0, U or an empty cell."),
+    out: Path = OUT,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> None:
+    """Krippendorff's alpha per predicate on the original labels, U as a value and as missing."""
+    from faithfuse.audit.study.agreement import COLUMNS, agreement, read_labels
+
+    _write_and_print(out, COLUMNS, agreement(read_labels(labels), resamples=resamples, seed=seed))
+
+
+@study.command("sample")
+def study_sample_command(
+    frame: Path = typer.Argument(..., help="tuple_id, domain, dQ."),
+    per_stratum: int = typer.Option(..., "--per-stratum", min=1, help="How many to draw from each stratum."),
+    cuts: str = typer.Option(..., "--cuts", help="Prespecified band limits of dQ, e.g. 0.33,0.67."),
+    out: Path = OUT,
+    seed: int = SEED,
+) -> None:
+    """Draw a sample stratified by domain and prespecified risk band."""
+    from faithfuse.audit.study.sampling import COLUMNS, read_frame, stratified_sample
+    from faithfuse.audit.study.tables import write_table
+    from faithfuse.errors import InputError
+
+    try:
+        limits = [float(part) for part in cuts.split(",") if part]
+    except ValueError:
+        raise InputError(f"--cuts {cuts!r} are no numbers", fix="Write e.g. 0.33,0.67.") from None
+    rows = stratified_sample(read_frame(frame), per_stratum=per_stratum, cuts=limits, seed=seed)
+    write_table(out, COLUMNS, rows)
+    short = {(row["domain"], row["band"]) for row in rows if row["stratum_sampled"] < per_stratum}  # type: ignore[operator]
+    typer.echo(f"sampled {len(rows)} tuples; {len(short)} strata were smaller than asked and taken whole; wrote {out}")
+
+
+@study.command("split")
+def study_split_command(
+    keys: Path = typer.Argument(..., help="tuple_id, target_family, related_domain, query_template."),
+    held_out: float = typer.Option(0.3, "--held-out", help="Share of tuples to hold out."),
+    out: Path = OUT,
+    seed: int = SEED,
+) -> None:
+    """Split so that no target family, related domain or query template stands on both sides."""
+    from faithfuse.audit.study.split import COLUMNS, grouped_split, leaks, read_keys
+    from faithfuse.audit.study.tables import write_table
+
+    rows = grouped_split(read_keys(keys), held_out=held_out, seed=seed)
+    write_table(out, COLUMNS, rows)
+    held = sum(row["side"] == "held_out" for row in rows)
+    parts = len({row["component"] for row in rows})
+    typer.echo(f"{held} of {len(rows)} tuples held out; {parts} components; {len(leaks(rows))} leaks; wrote {out}")
+
+
+@study.command("evaluate")
+def study_evaluate_command(
+    reference: Path = typer.Argument(..., help="Adjudicated labels: tuple_id, domain, I, A, M, D."),
+    predicted: Path = typer.Argument(..., help="Labels to evaluate: tuple_id, I, A, M, D."),
+    out: Path = OUT,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> None:
+    """Predicate-level errors and unresolved coverage with domain-clustered bootstrap intervals."""
+    from faithfuse.audit.study.evaluation import COLUMNS, evaluate, read_pair
+
+    _write_and_print(out, COLUMNS, evaluate(*read_pair(reference, predicted), resamples=resamples, seed=seed))
+
+
+@study.command("paired")
+def study_paired_command(
+    pairs: Path = typer.Argument(..., help="pair_id, domain, settings and measures before and after (docs/audit.md)."),
+    out: Path = OUT,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> None:
+    """Compare matched answers before and after an intervention, with what it cost."""
+    from faithfuse.audit.study.paired import COLUMNS, compare, read_pairs, warnings_of
+
+    rows = compare(read_pairs(pairs), resamples=resamples, seed=seed)
+    _write_and_print(out, COLUMNS, rows)
+    for warning in warnings_of(rows):
+        typer.echo(f"warning: {warning}", err=True)
+
+
+@study.command("release")
+def study_release_command(
+    folder: Path = typer.Argument(..., help="A folder with release.yaml."),
+    out: Path = OUT,
+) -> None:
+    """Check that a release holds its documents and says what redaction removed; exits 1 when it does not."""
+    from faithfuse.audit.study.release import COLUMNS, check_release
+
+    rows = check_release(folder)
+    _write_and_print(out, COLUMNS, rows)
+    if not all(row["holds"] for row in rows):
+        raise typer.Exit(1)
+
+
+@study.command("example")
+def study_example_command(out: Path = typer.Option(..., "--out", help="Folder for the constructed inputs.")) -> None:
+    """Write constructed inputs (made up, and called that) to try every study tool on."""
+    from faithfuse.audit.study.example import write_example
+
+    for path in write_example(out):
+        typer.echo(f"wrote {path}")

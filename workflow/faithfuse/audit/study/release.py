@@ -1,0 +1,80 @@
+"""Whether a release holds the documents that the paper asks for, and what redaction did to the sample (section V-C)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from faithfuse.audit.study.tables import read_table
+from faithfuse.errors import InputError
+
+DOCUMENTS = ("archive_permissions", "exclusions", "codebook_changes", "adjudication", "split_assignments")
+COLUMNS = ("check", "holds", "found")
+
+
+def read_release(folder: Path) -> dict[str, object]:
+    """The folder's `release.yaml`: `documents` (name → file), `reported_sample`, `released_sample`, `declared_removed`.
+
+    Raises:
+        InputError: the file is missing, broken, or lacks one of these.
+    """
+    path = folder / "release.yaml"
+    fix = "Give documents (name: file), reported_sample, released_sample and declared_removed."
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", path=path, fix=fix) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"is no YAML ({error})", path=path, fix=fix) from None
+    names = {"documents", "reported_sample", "released_sample", "declared_removed"}
+    if not isinstance(content, dict) or set(content) != names or not isinstance(content["documents"], dict):
+        raise InputError("has another form", path=path, fix=fix)
+    return content
+
+
+def check_release(folder: Path) -> list[dict[str, object]]:
+    """Rows with `COLUMNS`: one for each document, then what redaction removed, by domain and in the labels.
+
+    A redaction holds when the release says how many tuples it removed and nothing was added or relabelled.
+
+    Raises:
+        InputError: `release.yaml` or a sample file cannot be used.
+    """
+    content = read_release(folder)
+    rows = []
+    for name in DOCUMENTS:
+        file = content["documents"].get(name)  # type: ignore[attr-defined]
+        path = folder / str(file) if file else None
+        size = path.stat().st_size if path is not None and path.is_file() else 0
+        found = "not named" if path is None else f"{file}, {size} bytes" if size else f"{file} is missing or empty"
+        rows.append({"check": name, "holds": int(size > 0), "found": found})
+    columns = ("tuple_id", "domain", "endpoint")
+    reported, released = (
+        {row["tuple_id"]: row for row in read_table(folder / str(content[key]), columns, key=("tuple_id",))}
+        for key in ("reported_sample", "released_sample")
+    )
+    removed, added = sorted(reported.keys() - released.keys()), sorted(released.keys() - reported.keys())
+    changed = sorted(
+        name
+        for name in reported.keys() & released.keys()
+        if any(reported[name][column] != released[name][column] for column in columns)
+    )
+    declared = content["declared_removed"]
+    rows.append(
+        {
+            "check": "redaction_declared",
+            "holds": int(declared == len(removed)),
+            "found": f"{len(removed)} of {len(reported)} tuples removed, {declared} declared",
+        }
+    )
+    rows.append({"check": "nothing_added", "holds": int(not added), "found": f"{len(added)} tuples added"})
+    rows.append({"check": "nothing_relabelled", "holds": int(not changed), "found": f"{len(changed)} tuples changed"})
+    for column in ("domain", "endpoint"):
+        shares = []
+        for value in sorted({row[column] for row in (*reported.values(), *released.values())}):
+            before = sum(row[column] == value for row in reported.values())
+            after = sum(row[column] == value for row in released.values())
+            shares.append(f"{value}: {before} to {after}")
+        rows.append({"check": f"sample_by_{column}", "holds": 1, "found": "; ".join(shares)})
+    return rows
