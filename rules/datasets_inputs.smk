@@ -4,39 +4,53 @@ from faithfuse.datasets.schema import Subset
 from faithfuse.datasets.sources import SOURCES
 
 IMPORTED = {source.set: source for source in RUN.data if source.set != "folder"}
-DATA_ROOTS = [source.folder() for source in IMPORTED.values()]
+HOMES = {name: known.home for name, known in {**SOURCES, **IMPORTERS}.items()}
+try:
+    ROOTS = {name: Path(source.folder()) for name, source in IMPORTED.items()}
+except FaithfuseError as error:
+    sys.exit(f"faithfuse: error: {error}")
+
+
+def data_folder():
+    """The folder with human/ and raw/, if a configured root is it or one of the usual folders below it."""
+    for name, root in ROOTS.items():
+        parts = Path(HOMES.get(name, "")).parts
+        if parts and root.parts[-len(parts) :] == parts:
+            return root.parents[len(parts) - 1]
+        if (root / "human").is_dir() or (root / "raw").is_dir():
+            return root
+    return None
+
+
+DATA_FOLDER = data_folder()
 
 
 def data_root(set_name):
-    """The folder that holds a set: its own configured one, or the data folder the others are taken from."""
-    return (
-        IMPORTED[set_name].folder()
-        if set_name in IMPORTED
-        else next(iter(DATA_ROOTS), "")
-    )
+    """The folder that holds a set: its own configured one, else the data folder."""
+    return ROOTS.get(set_name, DATA_FOLDER)
 
 
 def original_files(set_name):
     """A set's original files; an edit of one of them imports the set again."""
-    root = Path(data_root(set_name))
-    home = root / {**SOURCES, **IMPORTERS}[set_name].home
-    return directory_files(home if home.is_dir() else root)
+    root = data_root(set_name)
+    home = root / HOMES[set_name]
+    return directory_files(home) if home.is_dir() else directory_files(root)
 
 
 def judged_sets():
     """The sets of judgements that are configured, and every other one that lies in the same data folder."""
     there = [
         name
-        for name, importer in IMPORTERS.items()
-        if importer.home and Path(data_root(name), importer.home).is_dir()
+        for name in IMPORTERS
+        if DATA_FOLDER and HOMES[name] and (DATA_FOLDER / HOMES[name]).is_dir()
     ]
     return sorted({*IMPORTED, *there} - {"unified"})
 
 
 def unified():
-    """The data set, where the source sets lie in the data folder."""
+    """The data set, where the source sets lie in the data folder or are configured."""
     root = data_root("unified")
-    return optional(root and Path(root, "raw").is_dir(), ["unified"])
+    return optional(root and (root / "raw").is_dir(), ["unified"])
 
 
 def drawn(set_name):
