@@ -15,7 +15,8 @@ def listed(study, name) -> list[tuple]:
         Store(study.database)
         .read()
         .execute(
-            "SELECT item_id, system, point FROM assignment JOIN unit USING (unit_id) WHERE annotator = ? ORDER BY position",
+            "SELECT item_id, system, point FROM assignment JOIN unit USING (unit_id) WHERE annotator = ? "
+            "ORDER BY position",
             (name,),
         )
     )

@@ -242,7 +242,9 @@ def load_checks(path: Path) -> tuple[Material, dict[str, list[int]]]:
 
 
 def load_tuples(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """Audit tuples to label: sealed records (their labels are left out), or bare tuples, one JSON object a line.
+    """Audit tuples to label: sealed records, bare tuples, or the plain rows that `faithfuse audit seal` takes.
+
+    Labels that a file holds are left out: annotators judge on their own.
 
     Returns:
         `{"tuple": …, "weights": …, "dQ": …}` each, in the order of `tuple_id`; equal weights and no dQ where the file
@@ -251,13 +253,23 @@ def load_tuples(paths: Sequence[Path]) -> list[dict[str, Any]]:
     Raises:
         InputError: a tuple does not follow the contract, or an id stands twice.
     """
-    from faithfuse.audit.record import DIMENSIONS
+    from faithfuse.audit.record import DIMENSIONS, PREDICATES
+    from faithfuse.audit.sealing import Defaults, read_tuples, seal_tuple
     from faithfuse.audit.structure import RECORD, Walk
+
+    defaults = Defaults({"annotator": "none", "codebook": "none", "pipeline": "unknown"})
+    labels = {f"{prefix}{name}" for prefix in ("", "evidence_", "reason_") for name in PREDICATES}
 
     found: dict[str, dict[str, Any]] = {}
     for path in paths:
-        for line, value in iter_json_lines(path):
-            record = value if isinstance(value, dict) and "tuple" in value else {"tuple": value}
+        for number, (line, value) in enumerate(read_tuples(path), start=1):
+            if isinstance(value.get("query"), str):
+                row = {key: cell for key, cell in value.items() if key not in labels}
+                try:
+                    value = seal_tuple(row, defaults, number=number)
+                except InputError as error:
+                    raise InputError(error.found, path=path, line=line, record=error.record, fix=error.fix) from None
+            record = value if "tuple" in value else {"tuple": value}
             given = record.get("dimensions")
             weights = record.get("weights") or dict.fromkeys(sorted(DIMENSIONS), 0.2)
             walk = Walk()

@@ -83,7 +83,7 @@ class Store:
         self._writing = threading.Lock()
         if new:
             db = self._connect()
-            db.executescript(SCHEMA)
+            db.executescript(f"BEGIN;{SCHEMA}COMMIT;")
             db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {FORMAT}")
         self._check()
