@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from faithfuse.analysis import commands
 from faithfuse.analysis.correlation import CORRELATION_COLUMNS
+from faithfuse.analysis.model import read_model
 from faithfuse.errors import FaithfuseError, InputError
 
 REFERENCE = Path(__file__).parents[3] / "config" / "reference" / "paper_tables.csv"
@@ -100,6 +101,28 @@ def test_ratings_of_responses_that_have_no_metrics_are_reported(planted, run, tm
     files.ratings.write_text(files.ratings.read_text() + "elsewhere,s,r0,,4\n")
     result = run("correlate", files.metrics, files.ratings, "--out", tmp_path / "c.csv", "--resamples", 0)
     assert "1 rated responses" in result.stderr
+
+
+def test_pairs_of_metrics_are_added_when_asked_for(planted, run, tmp_path):
+    files = planted(rows=60)
+    run(
+        "fuse", files.metrics, files.ratings, "--out", tmp_path / "m", "--seeds", 1,
+        "--resamples", 20, "--interactions", 2,
+    )  # fmt: skip
+    assert sum(len(term.metrics) == 2 for term in read_model(tmp_path / "m").terms) == 2
+    run(
+        "validate", files.metrics, files.ratings, "--out", tmp_path / "v", "--repeats", 1,
+        "--folds", 2, "--curve-seeds", 1, "--resamples", 20,
+    )  # fmt: skip
+    assert {row["scheme"] for row in _read(tmp_path / "v" / "validation.csv")} == {"grouped_cv"}
+    assert len(_read(tmp_path / "v" / "learning_curve.csv")) > 6
+    run("transfer", files.metrics, files.ratings, "--model", tmp_path / "m", "--out", tmp_path / "t.csv")
+    assert _read(tmp_path / "t.csv")[0]["system"] == "fused"
+    run(
+        "explain", files.metrics, "--model", tmp_path / "m", "--item", "q0000", "--system", "s",
+        "--out", tmp_path / "e.svg",
+    )  # fmt: skip
+    assert (tmp_path / "e.svg").stat().st_size > 1000
 
 
 def test_unknown_settings_are_refused(planted, run, tmp_path):

@@ -12,6 +12,8 @@ _RATINGS = typer.Argument(help="Ratings, .csv or .jsonl: item_id,system,annotato
 _RESAMPLES = typer.Option(2000, min=0, help="Bootstrap draws for the 95% intervals.")
 _SEED = typer.Option(0, min=0, help="Seed; the same seed gives the same bytes.")
 _DOMAIN = typer.Option(None, help="Domain; by default what METRICS.csv.meta.json says.")
+_EBM = typer.Option("small", help="EBM settings: small (few hundred ratings) or library (interpret's own).")
+_INTERACTIONS = typer.Option(None, min=0, help="Pairs of metrics that the EBM may add; by default what --ebm says.")
 UNSTATED = "unstated"
 
 
@@ -48,6 +50,18 @@ def _join(metrics: Path, ratings: Path):
             file=sys.stderr,
         )
     return joined
+
+
+def _settings(ebm: str, interactions: int | None):
+    from dataclasses import replace
+
+    from faithfuse.analysis.ebm import LIBRARY_DEFAULTS, EbmSettings
+    from faithfuse.errors import FaithfuseError
+
+    settings = {"small": EbmSettings(), "library": LIBRARY_DEFAULTS}.get(ebm)
+    if settings is None:
+        raise FaithfuseError(f"--ebm {ebm} is unknown. Use small or library.")
+    return settings if interactions is None else replace(settings, interactions=interactions)
 
 
 def correlate(
@@ -101,23 +115,20 @@ def fuse(
     seed: int = _SEED,
     resamples: int = _RESAMPLES,
     threads: int = typer.Option(1, min=1, help="Worker processes; the result does not depend on it."),
-    ebm: str = typer.Option("small", help="EBM settings: small (few hundred ratings) or library (interpret's own)."),
+    ebm: str = _EBM,
+    interactions: int = _INTERACTIONS,
     note: str = typer.Option("", help="A sentence for the card: what the ratings are."),
 ) -> None:
     """Fuse the metrics into one that follows people's ratings, and evaluate it on blind rows (Tables IV and V)."""
     from faithfuse.analysis import fusion as fusing
     from faithfuse.analysis.card import card_text
     from faithfuse.analysis.csvfile import write_csv
-    from faithfuse.analysis.ebm import LIBRARY_DEFAULTS, EbmSettings
     from faithfuse.analysis.model import MODEL_FILE, write_model
     from faithfuse.analysis.ratings import digest
-    from faithfuse.errors import FaithfuseError
     from faithfuse.records import atomic_write
 
     _one_thread()
-    settings = {"small": EbmSettings(), "library": LIBRARY_DEFAULTS}.get(ebm)
-    if settings is None:
-        raise FaithfuseError(f"--ebm {ebm} is unknown. Use small or library.")
+    settings = _settings(ebm, interactions)
     joined = _join(metrics, ratings)
     fusion = fusing.fuse(
         joined,
@@ -168,21 +179,33 @@ def validate(
     seed: int = _SEED,
     resamples: int = _RESAMPLES,
     threads: int = typer.Option(1, min=1, help="Worker processes; the result does not depend on it."),
+    ebm: str = _EBM,
+    interactions: int = _INTERACTIONS,
 ) -> None:
     """Say how far a fused metric can be trusted: cross-validation, systems left out, raters, learning curve."""
     from faithfuse.analysis import validation
     from faithfuse.analysis.csvfile import write_csv
 
     _one_thread()
+    settings = _settings(ebm, interactions)
     joined = _join(metrics, ratings)
     name = domain or joined.table.domain or UNSTATED
     rows = validation.validate(
-        joined, name, repeats=repeats, fold_count=folds, seed=seed, resamples=resamples, threads=threads
+        joined,
+        name,
+        repeats=repeats,
+        fold_count=folds,
+        seed=seed,
+        resamples=resamples,
+        settings=settings,
+        threads=threads,
     )
     write_csv(out / "validation.csv", validation.VALIDATION_COLUMNS, rows)
     print(f"wrote {out / 'validation.csv'}", file=sys.stderr)
     if curve_seeds:
-        curve = validation.learning_curve(joined, name, seeds=curve_seeds, seed=seed, threads=threads)
+        curve = validation.learning_curve(
+            joined, name, seeds=curve_seeds, seed=seed, settings=settings, threads=threads
+        )
         write_csv(out / "learning_curve.csv", validation.LEARNING_COLUMNS, curve)
         print(f"wrote {out / 'learning_curve.csv'}", file=sys.stderr)
 
