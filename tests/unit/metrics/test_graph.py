@@ -155,3 +155,14 @@ def test_graphs_of_two_parsers_are_refused(graphs: Make) -> None:
 def test_a_broken_graph_is_refused(graphs: Make) -> None:
     with pytest.raises(InputError, match="broken graph"):
         GraphBook(graphs({"Bob came.": "(c / come-01"}))
+
+
+def test_the_number_of_processes_does_not_change_the_scores(question: Callable[..., Case], graphs: Make) -> None:
+    case = question("Bob came. Dogs run.", "Ana came.", "Bob came.")
+    book = GraphBook(graphs(SHARED))
+    assert graph_columns([case], book, processes=2) == graph_columns([case], book)
+
+
+def test_the_time_limit_stands_in_the_signature(question: Callable[..., Case], graphs: Make) -> None:
+    columns = graph_columns([question("Bob came.", "Ana came.")], GraphBook(graphs(SHARED)), time_limit=2.5)
+    assert all("limit:2.5s" in column.signature for column in columns)

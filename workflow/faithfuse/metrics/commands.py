@@ -28,7 +28,10 @@ def metrics(
     whole_transcript: bool = typer.Option(
         False, "--whole-transcript", help="Take the transcript's graph from the transcript parsed as one input."
     ),
-    threads: int = typer.Option(1, min=1, help="CPU threads of the encoder."),
+    graph_seconds: float = typer.Option(
+        10.0, min=0.01, help="Time limit of one graph alignment; what it leaves unproven is counted."
+    ),
+    threads: int = typer.Option(1, min=1, help="CPU threads of the encoder, and graph pairs scored at a time."),
 ) -> None:
     """Compute the metrics of responses: texts in, a metric table out.
 
@@ -65,6 +68,8 @@ def metrics(
             encoder=encoder,
             stemmer=stem,
             whole_transcript=whole_transcript,
+            graph_seconds=graph_seconds,
+            processes=threads,
             progress=progress,
         )
     known = {case.key for case in cases}

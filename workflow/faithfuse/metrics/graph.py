@@ -12,7 +12,12 @@ docs/decisions/0405-graph-pairs.md):
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from functools import partial
 from importlib.metadata import version
+from inspect import signature as signature_of
+from multiprocessing import get_context
 from pathlib import Path
 
 from faithfuse.amr.parse import Parsed, text_graph
@@ -95,11 +100,18 @@ class GraphBook:
 
 
 class GraphScores:
-    """SMATCH (F1, precision, recall) and the sub-scores of distinct graph pairs, each computed once."""
+    """SMATCH (F1, precision, recall) and the sub-scores of distinct graph pairs, each computed once.
 
-    def __init__(self, parser: str) -> None:
+    Args:
+        parser: the parser's signature.
+        time_limit: seconds that one alignment may take; the best one found then counts, as not proven.
+        processes: how many pairs are scored at a time.
+    """
+
+    def __init__(self, parser: str, time_limit: float = TIME_LIMIT, processes: int = 1) -> None:
+        self._time_limit, self._processes = time_limit, processes
         base = (
-            f"faithfuse smatch|alignment:optimal|limit:{TIME_LIMIT:g}s|triples:smatch-1.0.4"
+            f"faithfuse smatch|alignment:optimal|limit:{time_limit:g}s|triples:smatch-1.0.4"
             f"|scipy=={version('scipy')}|parser:{parser}"
         )
         self.signatures = {name: f"{base}|{name}" for name in SUBSCORES}
@@ -115,9 +127,15 @@ class GraphScores:
         distinct = {(left[0], right[0]) for left, right in pairs if left[0] is not None and right[0] is not None}
         # Pairs with the same right graph come together, so that what is read of it is still at hand.
         ordered = sorted(distinct, key=lambda pair: (pair[1], pair[0]))
-        for done, (left, right) in enumerate(ordered, start=1):
-            self._scores[left, right] = _cells(left, right)
-            progress("graph", done, len(ordered))
+        score = partial(_cells, time_limit=self._time_limit)
+        with ExitStack() as stack:
+            scored: Iterable[dict[str, Cell]] = map(score, ordered)
+            if self._processes > 1:
+                pool = stack.enter_context(ProcessPoolExecutor(self._processes, get_context("spawn")))
+                scored = pool.map(score, ordered, chunksize=8)
+            for done, (pair, cells) in enumerate(zip(ordered, scored, strict=True), start=1):
+                self._scores[pair] = cells
+                progress("graph", done, len(ordered))
 
     def cell(self, left: Parsed, right: Parsed, name: str) -> Cell:
         """A computed score, or null with the reason of the graph that is missing."""
@@ -127,16 +145,19 @@ class GraphScores:
         return self._scores[left[0], right[0]][name]
 
 
-def _cells(left: str, right: str) -> dict[str, Cell]:
+_LIMITED = frozenset(
+    name for name, score in (SUBSCORES | EXTENSIONS).items() if "time_limit" in signature_of(score).parameters
+)
+
+
+def _cells(pair: Pair, time_limit: float) -> dict[str, Cell]:
     cells: dict[str, Cell] = {}
-    for name, score in SUBSCORES.items():
-        match = score(left, right)
+    for name, score in (SUBSCORES | EXTENSIONS).items():
+        match = score(*pair, time_limit=time_limit) if name in _LIMITED else score(*pair)
         cells[name] = _cell(match)
-        if name == "SMATCH":
+        if name == "SMATCH" and match is not None:
             cells["SMATCH precision"] = Cell(match.precision, not_proven=int(not match.proven))
             cells["SMATCH recall"] = Cell(match.recall, not_proven=int(not match.proven))
-    for name, score in EXTENSIONS.items():
-        cells[name] = _cell(score(left, right))
     return cells
 
 
@@ -147,7 +168,13 @@ def _cell(match: Match | None) -> Cell:
 
 
 def graph_columns(
-    cases: Sequence[Case], book: GraphBook, progress: Progress = silent, *, whole_transcript: bool = False
+    cases: Sequence[Case],
+    book: GraphBook,
+    progress: Progress = silent,
+    *,
+    whole_transcript: bool = False,
+    time_limit: float = TIME_LIMIT,
+    processes: int = 1,
 ) -> list[Column]:
     """Graph columns of cases of one domain.
 
@@ -157,11 +184,13 @@ def graph_columns(
         progress: told of each scored pair.
         whole_transcript: take the transcript's graph from the whole transcript parsed as one input, not from its
             sentences' graphs joined (sentences without a graph left out and counted).
+        time_limit: see `GraphScores`.
+        processes: see `GraphScores`.
     """
     if not cases:
         return []
     domain = cases[0].item.domain
-    scores = GraphScores(book.parser)
+    scores = GraphScores(book.parser, time_limit, processes)
     if domain == Domain.SUMMARISATION:
         return _summary_columns(cases, book, scores, progress, whole_transcript)
     if domain == Domain.CONVERSATIONAL_QA:

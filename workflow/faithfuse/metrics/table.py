@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from faithfuse import __version__
+from faithfuse.amr.smatch import TIME_LIMIT
 from faithfuse.metrics.aggregate import Column, Progress, silent, text_columns
 from faithfuse.metrics.cases import Case
 from faithfuse.metrics.embedding import BertScore
@@ -33,6 +34,8 @@ def metric_columns(
     encoder: BertScore | None = None,
     stemmer: bool = False,
     whole_transcript: bool = False,
+    graph_seconds: float = TIME_LIMIT,
+    processes: int = 1,
     progress: Progress = silent,
 ) -> list[Column]:
     """All metrics of the cases of one domain that the inputs allow, in the order of the table.
@@ -49,6 +52,8 @@ def metric_columns(
         encoder: the encoder of BERTScore.
         stemmer: Porter stemming in ROUGE.
         whole_transcript: see `graph.graph_columns`.
+        graph_seconds: see `graph.GraphScores`, `time_limit`.
+        processes: see `graph.GraphScores`.
         progress: told how far each family is.
 
     Raises:
@@ -67,7 +72,14 @@ def metric_columns(
         if domain == Domain.SUMMARISATION:
             columns += encoder.turn_columns(cases, progress)
     if graphs is not None:
-        columns += graph_columns(cases, graphs, progress, whole_transcript=whole_transcript)
+        columns += graph_columns(
+            cases,
+            graphs,
+            progress,
+            whole_transcript=whole_transcript,
+            time_limit=graph_seconds,
+            processes=processes,
+        )
     columns += text_columns(cases, Matching(), progress)
     if scores is not None:
         names = [column.name for column in columns]
