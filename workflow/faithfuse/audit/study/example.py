@@ -30,7 +30,8 @@ def write_example(out: Path, *, seed: int = 0, tuples: int = 80) -> list[Path]:
     rng = random.Random(seed)
     names = [f"constructed-{number:03d}" for number in range(tuples)]
     domain = {name: DOMAINS[number % len(DOMAINS)] for number, name in enumerate(names)}
-    truth = {name: {p: rng.choice("10") for p in PREDICATES} for name in names}
+    common = {"I": 0.7, "A": 0.7, "M": 0.7, "D": 0.3}
+    truth = {name: {p: "1" if rng.random() < common[p] else "0" for p in PREDICATES} for name in names}
     labels = [
         {"tuple_id": name, "annotator": who} | {p: _label(rng, truth[name][p], 0.1, 0.1) for p in PREDICATES}
         for name in names
