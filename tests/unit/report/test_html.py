@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from faithfuse.cli import app
 from faithfuse.errors import InputError
+from faithfuse.records import Response, write_records
 from faithfuse.report import views
 from faithfuse.report.html import describe_run, render_report
 from faithfuse.report.inputs import read_sheet
@@ -172,6 +173,28 @@ def test_unscored_values_are_counted_with_their_reasons_and_markup_in_them_is_sh
     assert "3 of 1,920 metric values are missing" in Page(document).text
     assert "not a <label> (3)" in Page(document).text
     assert "<label>" not in document
+
+
+def test_generated_responses_are_counted_with_those_cut_or_without_text(report_inputs: Inputs, tmp_path: Path) -> None:
+    path = tmp_path / "long_form_qa.jsonl"
+    made = [
+        Response(item_id="a", system="m", text="Cut", origin="generated", hit_token_limit=True),
+        Response(item_id="b", system="m", text="Whole.", origin="generated", hit_token_limit=False),
+        Response(item_id="c", system="m", text=None, reason="the prompt is too long", origin="generated"),
+    ]
+    write_records(path, made)
+    document = report(report_inputs, responses=[path])
+    assert row_of(document, "responses", "Long-form QA") == "Long-form QA | 3 | 1 | 1 | the prompt is too long (1)"
+    assert 'id="responses"' not in report(report_inputs)
+
+
+def test_values_scored_in_part_are_counted(report_inputs: Inputs) -> None:
+    meta = json.loads(report_inputs.meta[3].read_text(encoding="utf-8"))
+    meta["metrics"]["SMATCH mean"]["partial"] = 4
+    report_inputs.meta[3].write_text(json.dumps(meta), encoding="utf-8")
+    document = report(report_inputs)
+    assert "Scored in part" in Page(document).text
+    assert row_of(document, "unscored", "Summarisation") == "Summarisation | SMATCH mean | 60 | 0 | 4 | "
 
 
 def test_the_best_single_metric_is_named_and_the_human_ceiling_never_is(report_inputs: Inputs) -> None:

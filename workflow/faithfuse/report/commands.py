@@ -64,6 +64,9 @@ def register(app: typer.Typer) -> None:
         fusion: list[Path] = typer.Option(..., help="Folders that `faithfuse fuse` wrote, one per domain (repeat)."),
         meta: list[Path] = typer.Option(..., help="The metric tables' .meta.json files (repeat)."),
         out: Path = typer.Option(..., help="The HTML file."),
+        responses: list[Path] = typer.Option(
+            [], help="Responses generated in the run, DOMAIN.jsonl (repeat); counted, not shown."
+        ),
         audit: Path = typer.Option(None, help="Folder that `faithfuse audit suite` wrote."),
         run: Path = typer.Option(None, help="The run's description (results/run.json)."),
     ) -> None:
@@ -77,6 +80,7 @@ def register(app: typer.Typer) -> None:
             correlations=correlations,
             fusion=fusion,
             meta=meta,
+            responses=responses,
             audit=audit,
             run=run,
         )

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 from faithfuse import __version__
 from faithfuse.errors import InputError
+from faithfuse.records import Response, read_records
 from faithfuse.report import views
 from faithfuse.report.inputs import (
     CORRELATION_COLUMNS,
@@ -114,7 +115,8 @@ def describe_run(description: dict[str, Any] | None) -> Run:
     facts = []
     sources = settings.get("data", [])
     if sources:
-        facts.append(Fact("Data", "; ".join(_source_text(source) for source in sources)))
+        drawn = f"; a seeded draw of {settings['limit']} items per domain" if settings.get("limit") else ""
+        facts.append(Fact("Data", "; ".join(_source_text(source) for source in sources) + drawn))
     if settings.get("domains"):
         facts.append(Fact("Domains", ", ".join(domain_title(domain) for domain in settings["domains"])))
     llm = settings.get("llm", {})
@@ -238,6 +240,7 @@ def render_report(
     correlations: Sequence[Path],
     fusion: Sequence[Path],
     meta: Sequence[Path],
+    responses: Sequence[Path] = (),
     audit: Path | None = None,
     run: Path | None = None,
 ) -> str:
@@ -251,6 +254,7 @@ def render_report(
         fusion: the fusion folders, one per domain, each with `evaluation.csv`; where all have `splits.csv`, the
             comparison over every seed's split is shown too.
         meta: the metric tables' `.meta.json` files.
+        responses: the responses generated in the run, one file per domain, named by the domain.
         audit: folder with the audit suite's CSV files; without it the report has no audit.
         run: the run's description (`run.json`); without it the lede says that it is not known.
 
@@ -304,6 +308,7 @@ def render_report(
         },
         figures={name: (caption, themed_panels(figures / f"{name}.svg")) for name, caption in FIGURES.items()},
         legend=legend(correlation_sheets),
+        responses=views.response_table({path.stem: read_records(path, Response) for path in responses}),
         unscored=unscored,
         missing=missing,
         total=total,

@@ -7,10 +7,11 @@ as zero.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from faithfuse.records import Response
 from faithfuse.report.figures import human_title, main_human
 from faithfuse.report.inputs import (
     DOMAIN_TITLES,
@@ -518,26 +519,62 @@ def split_table(sheets: Sequence[Sheet]) -> Table:
     return Table("splits", caption, columns, rows, footnotes=footnotes.notes())
 
 
+def response_table(files: Mapping[str, Sequence[Response]]) -> Table:
+    """The responses generated in the run, by domain: how many, how many cut at the token limit or without text."""
+    rows = []
+    for domain in sorted(files, key=domain_rank):
+        responses = files[domain]
+        reasons = Counter(response.reason or "" for response in responses if response.text is None)
+        rows.append(
+            [
+                Cell(domain_title(domain), header=True),
+                count_cell(str(len(responses))),
+                count_cell(str(sum(response.hit_token_limit is True for response in responses))),
+                count_cell(str(sum(reasons.values()))),
+                Cell(_reason_text(reasons)),
+            ]
+        )
+    columns = [
+        Column("Domain"),
+        Column("Responses", True),
+        Column("Cut at the token limit", True),
+        Column("Without text", True),
+        Column("Why"),
+    ]
+    return Table("responses", "Responses generated in this run", columns, rows)
+
+
+def _reason_text(reasons: Mapping[str, int]) -> str:
+    ordered = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))
+    return "; ".join(f"{reason} ({count})" for reason, count in ordered)
+
+
 def unscored_table(metas: Sequence[dict]) -> tuple[Table, int, int]:
-    """Metrics with missing values and why; returns the table, the missing and the total number of values."""
+    """Metrics with missing or partial values and why; returns the table, the missing and the total number of values."""
+    lesser = [
+        (name, title)
+        for name, title in (("partial", "Scored in part"), ("not_proven", "Alignment not proven best"))
+        if any(entry.get(name) for meta in metas for entry in meta["metrics"].values())
+    ]
     rows, missing, total = [], 0, 0
     for meta in sorted(metas, key=lambda meta: domain_rank(meta["domain"])):
         for metric, entry in meta["metrics"].items():
             missing += entry["unscored"]
             total += entry["scored"] + entry["unscored"]
-            if not entry["unscored"]:
+            if not entry["unscored"] and not any(entry.get(name) for name, _ in lesser):
                 continue
-            reasons = sorted(entry["reasons"].items(), key=lambda reason: (-reason[1], reason[0]))
             rows.append(
                 [
                     Cell(domain_title(meta["domain"]), header=True),
                     Cell(metric),
                     count_cell(str(entry["scored"])),
                     count_cell(str(entry["unscored"])),
-                    Cell("; ".join(f"{reason} ({count})" for reason, count in reasons)),
+                    *(count_cell(str(entry.get(name, 0))) for name, _ in lesser),
+                    Cell(_reason_text(entry["reasons"])),
                 ]
             )
-    columns = [Column("Domain"), Column("Metric"), Column("Scored", True), Column("Unscored", True), Column("Why")]
+    columns = [Column("Domain"), Column("Metric"), Column("Scored", True), Column("Unscored", True)]
+    columns += [*(Column(title, True) for _, title in lesser), Column("Why")]
     return Table("unscored", "Metrics that could not score every response", columns, rows), missing, total
 
 
