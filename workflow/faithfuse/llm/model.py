@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -371,6 +372,8 @@ def load(spec: ModelSpec, folder: Path, *, threads: int = 1, device: str | None 
     except (OSError, ValueError) as error:
         raise ModelError(f"model {spec.key}: {folder} cannot be read ({error})") from None
     _refuse_unsupported(spec, config, tokenizer)
+    if isinstance(tokenizer.chat_template, str):
+        tokenizer.chat_template = stop_clock(tokenizer.chat_template)
     require_memory(spec.key, config, dtype, device)
     gpus = torch.cuda.device_count() if device == "cuda" else 0
     network = AutoModelForCausalLM.from_pretrained(
@@ -528,8 +531,23 @@ def _end_tokens(network: Any, tokenizer: Any) -> frozenset[int]:
     return frozenset(int(token) for token in ends if token is not None)
 
 
+def stop_clock(template: str) -> str:
+    """The chat template with every `strftime_now("…")` replaced by the fixed date in that form.
+
+    Raises:
+        ModelError: the template asks for the date in a form it computes.
+    """
+    stopped = re.sub(
+        r"""strftime_now\(\s*(["'])(.*?)\1\s*\)""", lambda call: repr(FIXED_DATE.strftime(call[2])), template
+    )
+    if re.search(r"strftime_now\s*\(", stopped):
+        raise ModelError("the chat template reads the clock in a way that cannot be fixed. Write the date into it.")
+    return stopped
+
+
 def _fixed_clock() -> dict[str, Any]:
-    return {"date_string": FIXED_DATE.strftime("%d %b %Y"), "strftime_now": FIXED_DATE.strftime}
+    # Templates of the Llama 3.1 kind take their date from here; transformers passes plain data on, but no functions.
+    return {"date_string": FIXED_DATE.strftime("%d %b %Y")}
 
 
 def _render(tokenizer: Any, messages: Messages, add_generation_prompt: bool = False) -> list[int]:
