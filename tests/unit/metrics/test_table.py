@@ -200,9 +200,18 @@ def test_a_score_files_signatures_are_kept(tmp_path: Path, question: Callable[..
     scores, signatures = read_scores([path])
     columns = metric_columns([question("Rome", "Rome")], scores=scores, score_signatures=signatures)
     assert next(column for column in columns if column.name == "Readability").signature == "flesch==1"
-    beside.write_text("[]", encoding="utf-8")
+    beside.write_text('{"metrics": ["Readability"]}', encoding="utf-8")
     with pytest.raises(InputError, match="does not describe scores"):
         read_scores([path])
+
+
+def test_the_judges_meta_file_gives_the_signature_of_model_and_prompts(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    write_records(path, [_score(-1.0, metric="LLM likelihood source")])
+    content = {"model": {"key": "m", "weights": "abc", "torch": "2.0+cpu"}, "prompt_set": {"name": "p", "sha256": "d"}}
+    Path(f"{path}.meta.json").write_text(json.dumps(content), encoding="utf-8")
+    (signature,) = read_scores([path])[1].values()
+    assert signature == "model:m|weights:abc|torch==2.0|prompts:p-d|LLM likelihood source"
 
 
 def test_items_of_two_domains_are_refused(question: Callable[..., Case]) -> None:

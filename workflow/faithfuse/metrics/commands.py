@@ -38,6 +38,7 @@ def metrics(
     Without verdicts, graphs or an encoder their metrics are left out of the table.
     """
     from faithfuse.metrics.cases import build_cases, one_domain
+    from faithfuse.metrics.described import model_signature, read_beside
     from faithfuse.metrics.given import read_scores
     from faithfuse.metrics.plain import read_items, read_responses
     from faithfuse.metrics.progress import reporting
@@ -48,6 +49,8 @@ def metrics(
     items_domain = one_domain(all_items, items)
     cases = build_cases(all_items, [each for path in responses for each in read_responses(path)])
     judged = [verdict for path in verdicts for verdict in read_records(path, Verdict)]
+    described = [read_beside(path) for path in verdicts]
+    judges = {each["model"]["key"]: name for each in described if (name := model_signature(each)) is not None}
     given, signatures = read_scores(scores)
     book = encoder = None
     if graphs is not None:
@@ -62,6 +65,7 @@ def metrics(
         columns = metric_columns(
             cases,
             verdicts=judged if verdicts else None,
+            judges=judges,
             scores=given if scores else None,
             score_signatures=signatures,
             graphs=book,

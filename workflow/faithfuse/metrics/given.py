@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from faithfuse.errors import InputError
 from faithfuse.metrics.aggregate import AGGREGATES, Cell, Column, no_text, point_spread
 from faithfuse.metrics.cases import Case, Key
+from faithfuse.metrics.described import model_signature, read_beside
 from faithfuse.metrics.registry import OTHER, metric_info
 from faithfuse.records import Score, read_records
 
@@ -109,17 +109,19 @@ def read_scores(paths: Iterable[Path | str]) -> tuple[list[Score], dict[str, str
     scores: list[Score] = []
     signatures: dict[str, str] = {}
     for path in paths:
-        scores += read_records(path, Score)
-        beside = Path(f"{path}.meta.json")
-        if not beside.exists():
-            continue
+        found = read_records(path, Score)
+        scores += found
+        content = read_beside(path)
+        model = model_signature(content)
+        if model is not None:
+            signatures |= {score.metric: f"model:{model}|{score.metric}" for score in found}
         try:
-            metrics = json.loads(beside.read_text(encoding="utf-8"))["metrics"]
+            metrics = content.get("metrics", {})
             signatures |= {name: str(about["signature"]) for name, about in metrics.items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             raise InputError(
                 f"does not describe scores ({type(error).__name__}: {error})",
-                path=beside,
+                path=f"{path}.meta.json",
                 fix='Write {"metrics": {NAME: {"signature": ...}}}, or remove the file.',
             ) from None
     return scores, signatures

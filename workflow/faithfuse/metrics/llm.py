@@ -8,7 +8,7 @@ name; the other target adds `GT` or `Transcript`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from faithfuse.errors import InputError
 from faithfuse.metrics.aggregate import Cell, Column, column, no_text, point_spread, spread_columns
@@ -24,14 +24,17 @@ Slot = tuple[str, str, int | None, str, str, str]
 Pick = Callable[[Key, int | None], Cell]
 
 
-def llm_columns(cases: Sequence[Case], verdicts: Iterable[Verdict]) -> list[Column]:
+def llm_columns(
+    cases: Sequence[Case], verdicts: Iterable[Verdict], judges: Mapping[str, str] | None = None
+) -> list[Column]:
     """Columns for every kind, scope and target that occurs among the verdicts.
 
-    Verdicts on other responses than the cases' are ignored.
+    Verdicts on other responses than the cases' are ignored. `judges` gives the full signature of a judge's key.
 
     Raises:
         InputError: two verdicts fill the same place, a scope does not fit the domain, or a point does not exist.
     """
+    named = judges or {}
     by_slot = _by_slot(cases, verdicts)
     found = {(slot[3], slot[4], slot[5]) for slot in by_slot}
     columns: list[Column] = []
@@ -40,8 +43,10 @@ def llm_columns(cases: Sequence[Case], verdicts: Iterable[Verdict]) -> list[Colu
             for target in ("transcript", "reference"):
                 if (kind, scope, target) not in found:
                     continue
-                judges = {v.judge for slot, v in by_slot.items() if slot[3:] == (kind, scope, target)}
-                signature = f"judge:{'+'.join(sorted(judges))}|{kind}|{scope}|target:{target}"
+                keys = {v.judge for slot, v in by_slot.items() if slot[3:] == (kind, scope, target)}
+                signature = (
+                    f"judge:{'+'.join(named.get(key, key) for key in sorted(keys))}|{kind}|{scope}|target:{target}"
+                )
                 other = _target_suffix(scope, target)
                 metrics = [(f"{name}{other}", "score", f"{signature}|{_SCALE[kind]}")]
                 if kind == "likert":

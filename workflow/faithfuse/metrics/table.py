@@ -28,6 +28,7 @@ def metric_columns(
     cases: Sequence[Case],
     *,
     verdicts: Sequence[Verdict] | None = None,
+    judges: Mapping[str, str] | None = None,
     scores: Sequence[Score] | None = None,
     score_signatures: Mapping[str, str] | None = None,
     graphs: GraphBook | None = None,
@@ -46,6 +47,7 @@ def metric_columns(
     Args:
         cases: responses with their items, of one domain.
         verdicts: the LLM judge's verdicts on them.
+        judges: full signatures of the judges, by the key in the verdicts.
         scores: further metrics' values.
         score_signatures: signatures of those metrics.
         graphs: the graphs of their sentences.
@@ -62,7 +64,7 @@ def metric_columns(
     domain = cases[0].item.domain if cases else None
     columns: list[Column] = []
     if verdicts is not None:
-        columns += llm_columns(cases, verdicts)
+        columns += llm_columns(cases, verdicts, judges)
     ngram = Ngram(stemmer=stemmer)
     columns += text_columns(cases, ngram, progress)
     if domain in (Domain.CONVERSATIONAL_QA, Domain.SUMMARISATION):
