@@ -9,14 +9,18 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass, field
+import threading
 from pathlib import Path
 
 import pytest
+import uvicorn
 
 from faithfuse.annotate import plan, sources
+from faithfuse.annotate.access import Access
+from faithfuse.annotate.server import bind, links
 from faithfuse.annotate.store import Store
-from faithfuse.annotate.study import Settings, create
+from faithfuse.annotate.study import Settings, Study, create
+from faithfuse.annotate.web import make_app
 from faithfuse.records import Item, Response
 
 CHROMIUM = os.environ.get("FAITHFUSE_CHROMIUM", "/usr/bin/chromium")
@@ -32,37 +36,59 @@ FLAGS = [
 CONFIG = Path(__file__).resolve().parents[2] / "config" / "audit"
 
 
-@dataclass
 class Served:
-    """A served study."""
+    """A study that is served: by a thread of the tests or, where it has to be killed, by a process of its own."""
 
-    folder: Path
-    process: subprocess.Popen | None = None
-    port: int = 0
-    base: str = ""
-    links: dict[str, str] = field(default_factory=dict)
+    def __init__(self, folder: Path, *, tokens: bool = False) -> None:
+        self.study, self.folder = Study(folder), folder
+        self.store = Store(self.study.database)
+        self.tokens = tokens
+        self.port, self.server, self.process = 0, None, None
 
-    def start(self, *options: str) -> Served:
-        """Start a server and wait until it listens; the second start takes the port of the first."""
+    @property
+    def base(self) -> str:
+        """Where the server is."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Everybody's link."""
+        return links(Access(self.study, self.store, tokens=True), self.base)
+
+    def start_thread(self) -> None:
+        """Serve from a thread."""
+        listener = bind("127.0.0.1", 0)
+        self.port = listener.getsockname()[1]
+        app = make_app(self.study, Store(self.study.database), tokens=self.tokens)
+        self.server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off", ws="none"))
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
+        self.thread.start()
+
+    def start_process(self) -> None:
+        """Serve as `faithfuse annotate serve` does; a second start takes the port of the first."""
         command = [sys.executable, "-m", "faithfuse", "annotate", "serve", str(self.folder), "--port", str(self.port)]
-        self.process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         for line in self.process.stdout:
-            if found := re.search(r"(http://[\w.]+:(\d+))/(\S*)", line):
-                self.base, self.port = found.group(1), int(found.group(2))
-                self.links[line.split()[0].rstrip(":")] = found.group(0)
+            if found := re.search(r"http://[\w.]+:(\d+)/", line):
+                self.port = int(found.group(1))
             if line.startswith("Stop"):
-                return self
+                return
         raise RuntimeError("the server did not start")
 
     def kill(self) -> None:
-        """Kill the server as the system would: no chance to tidy up."""
+        """Kill the process as the system would: no chance to tidy up."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
-    @property
-    def store(self) -> Store:
-        """The study's database, read beside the server."""
-        return Store(self.folder / "study.db")
+    def stop(self) -> None:
+        """Stop serving."""
+        if self.server:
+            self.server.should_exit = True
+            self.server.force_exit = True
+            self.thread.join(timeout=10)
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(timeout=10)
 
 
 @pytest.fixture(scope="session")
@@ -103,7 +129,7 @@ def serve(tmp_path):
     """Makes studies and serves them; stops the servers after the test."""
     running: list[Served] = []
 
-    def serve(material=None, *, tuples=None, names=("anna", "ben"), options=(), **settings) -> Served:
+    def serve(material=None, *, tuples=None, names=("anna", "ben"), tokens=False, process=False, **settings) -> Served:
         folder = tmp_path / f"study-{len(running)}"
         chosen = Settings(kind="audit" if tuples else "rating", **settings)
         create(folder, chosen)
@@ -116,15 +142,14 @@ def serve(tmp_path):
             plan.fill_tuples(store, chosen, sources.load_tuples([path]), names)
         else:
             plan.fill_ratings(store, chosen, material, names)
-        served = Served(folder).start(*options)
+        served = Served(folder, tokens=tokens)
         running.append(served)
+        served.start_process() if process else served.start_thread()
         return served
 
     yield serve
     for served in running:
-        if served.process.poll() is None:
-            served.process.terminate()
-            served.process.wait(timeout=10)
+        served.stop()
 
 
 def make_item(number: int, **fields) -> Item:

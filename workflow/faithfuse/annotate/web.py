@@ -39,13 +39,13 @@ Handler = Callable[[Request, Session], Awaitable[Response]]
 
 
 def minutes(seconds: float | None) -> str:
-    """A duration in words: honest to the minute."""
+    """A duration in words, to the minute: it is an estimate."""
     if seconds is None:
         return ""
     if seconds < 60:
         return "under a minute"
     whole = round(seconds / 60)
-    return f"{whole} min" if whole < 90 else f"{whole // 60} h {whole % 60:02d} min"
+    return f"about {whole} min" if whole < 90 else f"about {whole // 60} h {whole % 60:02d} min"
 
 
 class SafeHeaders:

@@ -8,8 +8,12 @@ const undo = document.getElementById("undo");
 const note = document.getElementById("note");
 const conflict = document.getElementById("conflict");
 const FORM = "application/x-www-form-urlencoded";
-const opened = performance.now();
+let listening = false;
 let busy = false;
+setTimeout(() => {
+  listening = true;
+  form.dataset.listening = "";
+}, SETTLE);
 
 document.querySelector("h1").focus({ preventScroll: true });
 
@@ -100,7 +104,7 @@ addEventListener("keydown", (event) => {
   if (!keysOn() || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   const key = event.key.toLowerCase();
   const judges = /^[1-5au]$/.test(key);
-  if (judges && performance.now() - opened < SETTLE) return;
+  if (judges && !listening) return;
   if (/^[1-5]$/.test(key)) rate(key);
   else if (key === "a") rate("abstain");
   else if (key === "u") undo.requestSubmit();
