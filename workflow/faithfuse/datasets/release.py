@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from faithfuse.datasets.parquet import write_parquet
-from faithfuse.datasets.ratings.base import Spool
 from faithfuse.datasets.sources import SOURCES
+from faithfuse.datasets.spool import Spool
 from faithfuse.errors import InputError
 from faithfuse.records import (
     Domain,
@@ -179,7 +179,7 @@ def release(
     counts: dict[str, dict[str, int]] = {}
     for item in items:
         released = _item(item, answers[item.item_id], rated, values, parsed)
-        spools.setdefault(item.domain, Spool(ReleasedItem)).add(released)
+        spools.setdefault(item.domain, Spool(ReleasedItem)).add_new(released)
         count = counts.setdefault(
             str(item.domain), dict.fromkeys(("items", "responses", "ratings", "metric values"), 0)
         )

@@ -19,9 +19,10 @@ from typing import Any
 
 from faithfuse.datasets.card import dataset_card
 from faithfuse.datasets.parquet import write_parquet
-from faithfuse.datasets.ratings.base import Spool, short_hash
+from faithfuse.datasets.ratings.base import short_hash
 from faithfuse.datasets.schema import KINDS, SourceRecord, Subset
 from faithfuse.datasets.select import select
+from faithfuse.datasets.spool import Spool
 from faithfuse.datasets.streams import iter_table
 from faithfuse.errors import InputError
 from faithfuse.records import Item, atomic_write
@@ -176,9 +177,9 @@ def unify(
         spool = Spool(KINDS[subset])
         for record_id in sorted(drawn[subset]):
             record = library.record(record_id)
-            spool.add(record)
+            spool.add_new(record)
             for item in record.items():
-                items.add(item)
+                items.add_new(item)
         spool.write(out / f"{subset}.jsonl")
         write_parquet(KINDS[subset], out / f"{subset}.jsonl", out / f"{subset}.parquet")
     items.write(out / "items.jsonl")
@@ -196,7 +197,7 @@ def unify(
         ("subset", "text_digest", "records", "drawn", "record_ids"),
         [(subset, digest, len(ids), count, " ".join(ids)) for subset, digest, ids, count in duplicates],
     )
-    card = _card(library, drawn, sizes, seed, duplicates, len(items.index))
+    card = _card(library, drawn, sizes, seed, duplicates, len(items))
     with atomic_write(out / "README.md") as stream:
         stream.write(dataset_card(card))
     with atomic_write(out / "card.json") as stream:

@@ -2,16 +2,15 @@
 
 An importer reads the original files of one set and yields `Item`, `Response` and `Rating` records as it goes.
 Whatever it leaves out it counts with the reason and the place. `write` sorts the stream into the three record
-files and the card, holding only the keys in memory.
+files and the card, in flat memory.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from faithfuse.datasets.select import select
+from faithfuse.datasets.spool import Spool, open_store
 from faithfuse.datasets.streams import file_digest
 from faithfuse.errors import InputError
-from faithfuse.records import Domain, Item, Rating, Record, Response, atomic_write, describe, dump_line
+from faithfuse.records import Domain, Item, Rating, Record, Response, atomic_write, describe
 
 _EXAMPLES = 5
 
@@ -174,41 +174,6 @@ def question_group(question: str) -> str:
     return "question:" + hashlib.sha256(words.encode()).hexdigest()[:16]
 
 
-class Spool:
-    """Lines in a temporary file and their keys in memory, to be written in the order of the keys."""
-
-    def __init__(self, kind: type[Record]) -> None:
-        self.kind = kind
-        self.stream = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the import
-        self.index: dict[tuple, tuple[int, int]] = {}
-
-    def add(self, record: Record) -> None:
-        """Append a record.
-
-        Raises:
-            InputError: there is one with the same key.
-        """
-        key = record.sort_key()
-        if key in self.index:
-            raise InputError(
-                f"the set gives two {self.kind.__name__} records with one key",
-                record=" ".join(str(part) for part in key),
-                fix="Check the original files for a record that is there twice.",
-            )
-        line = (dump_line(record) + "\n").encode()
-        self.index[key] = (self.stream.seek(0, 2), len(line))
-        self.stream.write(line)
-
-    def write(self, path: Path, keep: set[str] | None = None) -> None:
-        """Write the lines in the order of their keys; with `keep`, only those whose first key is in it."""
-        with atomic_write(path, "wb") as target:
-            for key in sorted(self.index):
-                if keep is None or key[0] in keep:
-                    offset, size = self.index[key]
-                    self.stream.seek(offset)
-                    target.write(self.stream.read(size))
-
-
 def write(
     importer: Importer,
     root: Path,
@@ -235,80 +200,31 @@ def write(
     if not root.is_dir() and only is None:
         raise InputError("is no folder", path=root, fix="Point --root at the folder with the original files.")
     source = Source(root=root, only=only, repair=repair, home=importer.home)
-    spools: dict[type[Record], Spool] = {kind: Spool(kind) for kind in (Item, Response, Rating)}
-    strata: dict[str, str] = {}
+    store = open_store()
+    items, responses, ratings = (Spool(kind, store) for kind in (Item, Response, Rating))
+    spools = {Item: items, Response: responses, Rating: ratings}
     seen: set[str] = set()
     for record in importer.read(source):
         if not isinstance(record, Item):
             seen.add(record.system)
             if systems and record.system not in systems:
                 continue
-        spools[type(record)].add(record)
-        if isinstance(record, Item):
-            strata[record.item_id] = importer.stratum(record)
-    _check_keys(spools, strata)
+        spools[type(record)].add_new(record)
+    _check_keys(items, responses, ratings)
     if systems:
         _check_systems(systems, seen, root)
-        answered = {key[0] for key in spools[Response].index}
-        for item_id in sorted(set(strata) - answered):
+        for item_id in list(items.without(responses)):
             source.drop("item", "no response of the systems asked for", root, item_id)
-            del strata[item_id]
+            items.remove(item_id)
 
-    keep = set(strata) if limit is None else select(strata, limit, seed)
-    card = _card(importer, source, spools, keep, len(strata), limit, seed, systems)
-    out.mkdir(parents=True, exist_ok=True)
-    for kind, name in ((Item, "items.jsonl"), (Response, "responses.jsonl"), (Rating, "ratings.jsonl")):
-        spools[kind].write(out / name, keep)
-    with atomic_write(out / "card.json") as stream:
-        json.dump(card, stream, ensure_ascii=False, indent=2, allow_nan=False)
-        stream.write("\n")
-    return card
-
-
-def _counts(spools: dict[type[Record], Spool], keep: set[str]) -> dict[str, int]:
-    counts = dict.fromkeys(("items", "responses", "responses_without_text", "rated_responses", "ratings"), 0)
-    counts |= {"abstentions": 0, "raters": 0, "systems": 0}
-    rated: set[tuple[str, str]] = set()
-    systems: set[str] = set()
-    raters: set[str] = set()
-    for kind, spool in spools.items():
-        spool.stream.seek(0)
-        for raw in spool.stream:
-            fields = json.loads(raw)
-            if fields["item_id"] not in keep:
-                continue
-            if kind is Item:
-                counts["items"] += 1
-            elif kind is Response:
-                counts["responses"] += 1
-                counts["responses_without_text"] += fields["text"] is None
-                systems.add(fields["system"])
-            else:
-                counts["ratings"] += 1
-                counts["abstentions"] += fields["likert"] is None
-                raters.add(fields["annotator"])
-                if fields["likert"] is not None:
-                    rated.add((fields["item_id"], fields["system"]))
-    return counts | {"rated_responses": len(rated), "raters": len(raters), "systems": len(systems)}
-
-
-def _card(
-    importer: Importer,
-    source: Source,
-    spools: dict[type[Record], Spool],
-    keep: set[str],
-    available: int,
-    limit: int | None,
-    seed: int,
-    systems: Sequence[str] | None,
-) -> dict[str, Any]:
-    """What the import did, for people and programs."""
-    return {
+    available = len(items)
+    keep = None if limit is None else _drawn(importer, items, limit, seed)
+    card = {
         "set": importer.name,
         "title": importer.title,
         "domain": importer.domain and str(importer.domain),
-        "counts": _counts(spools, keep),
-        "selection": {"items": limit, "of": available, "seed": seed} if limit is not None else None,
+        "counts": _counts(items, responses, ratings, keep),
+        "selection": None if limit is None else {"items": limit, "of": available, "seed": seed},
         "systems": sorted(systems) if systems else None,
         **source.account(),
         "scale": importer.scale,
@@ -319,6 +235,44 @@ def _card(
         "repaired": source.repair,
         "files": file_list(source),
     }
+    out.mkdir(parents=True, exist_ok=True)
+    items.write(out / "items.jsonl", keep)
+    responses.write(out / "responses.jsonl", keep)
+    ratings.write(out / "ratings.jsonl", keep)
+    with atomic_write(out / "card.json") as stream:
+        json.dump(card, stream, ensure_ascii=False, indent=2, allow_nan=False)
+        stream.write("\n")
+    return card
+
+
+def _drawn(importer: Importer, items: Spool, limit: int, seed: int) -> set[str]:
+    strata = {}
+    for line in items.lines():
+        item = Item.model_validate_json(line)
+        strata[item.item_id] = importer.stratum(item)
+    return select(strata, limit, seed)
+
+
+def _counts(items: Spool, responses: Spool, ratings: Spool, keep: Container[str] | None) -> dict[str, int]:
+    counts = dict.fromkeys(("items", "responses", "responses_without_text", "rated_responses", "ratings"), 0)
+    counts["abstentions"] = 0
+    systems: set[str] = set()
+    raters: set[str] = set()
+    last_rated: tuple[str, str] | None = None
+    counts["items"] = sum(1 for _ in items.lines(keep))
+    for fields in map(json.loads, responses.lines(keep)):
+        counts["responses"] += 1
+        counts["responses_without_text"] += fields["text"] is None
+        systems.add(fields["system"])
+    for fields in map(json.loads, ratings.lines(keep)):
+        counts["ratings"] += 1
+        counts["abstentions"] += fields["likert"] is None
+        raters.add(fields["annotator"])
+        # Ratings of one response stand together.
+        if fields["likert"] is not None and last_rated != (fields["item_id"], fields["system"]):
+            last_rated = (fields["item_id"], fields["system"])
+            counts["rated_responses"] += 1
+    return counts | {"raters": len(raters), "systems": len(systems)}
 
 
 def file_list(source: Source) -> list[dict[str, Any]]:
@@ -329,14 +283,12 @@ def file_list(source: Source) -> list[dict[str, Any]]:
     ]
 
 
-def _check_keys(spools: dict[type[Record], Spool], items: dict[str, str]) -> None:
+def _check_keys(items: Spool, responses: Spool, ratings: Spool) -> None:
     """Every response has its item, every rating its response."""
-    for key in spools[Response].index:
-        if key[0] not in items:
-            raise InputError("a response has no item", record=key[0], fix="Please report this set.")
-    for key in spools[Rating].index:
-        if key[:2] not in spools[Response].index:
-            raise InputError("a rating has no response", record=" ".join(key[:2]), fix="Please report this set.")
+    for item_id in responses.without(items):
+        raise InputError("a response has no item", record=item_id, fix="Please report this set.")
+    for key in ratings.pairs_without(responses):
+        raise InputError("a rating has no response", record=" ".join(key), fix="Please report this set.")
 
 
 def _check_systems(asked: Sequence[str], seen: set[str], root: Path) -> None:

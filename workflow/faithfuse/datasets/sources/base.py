@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from faithfuse.datasets.ratings.base import Source, Spool, file_list
+from faithfuse.datasets.ratings.base import Source, file_list
 from faithfuse.datasets.schema import KINDS, SourceRecord, Subset, as_json
+from faithfuse.datasets.spool import Spool
 from faithfuse.errors import InputError
 from faithfuse.records import atomic_write
 
@@ -92,16 +93,14 @@ def load(source_set: SourceSet, root: Path, out: Path) -> dict[str, Any]:
     source = Source(root=root, home=source_set.home)
     spool = Spool(KINDS[source_set.subset])
     for record in source_set.read(source):
-        if record.sort_key() in spool.index:
+        if not spool.add(record):
             place = json.loads(record.origin)
             source.drop("record", "the id is there already", Path(place["file"]), place["at"])
-        else:
-            spool.add(record)
     card = {
         "set": source_set.name,
         "title": source_set.title,
         "subset": str(source_set.subset),
-        "records": len(spool.index),
+        "records": len(spool),
         **source.account(),
         "untested": source_set.untested,
         "licence": source_set.licence,
