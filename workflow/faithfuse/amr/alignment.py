@@ -13,6 +13,7 @@ is a quadratic assignment; here it is solved in three steps, each tried only if 
 from __future__ import annotations
 
 import math
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,6 +25,9 @@ from scipy.sparse import coo_array, csr_array
 from faithfuse.amr.triples import Triples
 
 _DUAL_ROUNDS = 60
+_STAGES = 8
+_SMALL = 200
+_NODES = 2000
 _SLACK = 1e-6  # bounds are sums of floats; a whole number is reached within this
 
 
@@ -51,16 +55,23 @@ def align(left: Triples, right: Triples, *, time_limit: float = 10.0) -> Alignme
         time_limit: seconds that the integer program may take; when they run out the alignment is the best one
             found, and `bound` says how far from the best it can be.
     """
-    problem = _Problem(left, right)
-    if not problem.size:
-        return Alignment((-1,) * problem.n_left, 0, 0)
+    problem = _Problem.of(left, right)
     search = _Search(problem)
-    search.lagrange(_DUAL_ROUNDS)
-    if search.gap:
+    # Long graphs get more rounds on what is left of the problem, as long as rounds still take pairs out of it.
+    for _ in range(_STAGES):
+        if not problem.size or not search.gap:
+            break
+        search.lagrange(_DUAL_ROUNDS)
+        before = problem.size
+        search.shrink()
+        problem = search.problem
+        if before < _SMALL or problem.size > 0.95 * before:
+            break
+    if search.gap and problem.size:
         _integer_program(search, time_limit)
-    mapping = [-1] * problem.n_left
-    for pair in search.best:
-        mapping[problem.rows[pair]] = int(problem.columns[pair])
+    mapping = [-1] * len(left.concepts)
+    for row, column in search.best:
+        mapping[row] = column
     return Alignment(tuple(mapping), search.matched, search.bound)
 
 
@@ -72,8 +83,37 @@ class _Problem:
     edge `left_edge[e]` and the right edge `right_edge[e]`, and is worth `gain[e]` triples.
     """
 
-    def __init__(self, left: Triples, right: Triples) -> None:
-        self.n_left, self.n_right = len(left.concepts), len(right.concepts)
+    def __init__(
+        self, shape: tuple[int, int], rows, columns, worth, first, second, left_edge, right_edge, gain
+    ) -> None:
+        self.n_left, self.n_right = shape
+        self.size = len(rows)
+        self.rows, self.columns, self.worth = rows, columns, worth
+        self.first, self.second, self.gain = first, second, gain
+        self.left_edge, self.right_edge = left_edge, right_edge
+        self.number = np.full(shape, -1, dtype=np.intp)  # of the pair of two nodes, -1 if nothing can match there
+        self.number[rows, columns] = np.arange(self.size)
+
+    def restricted(self, kept: np.ndarray) -> tuple[_Problem, np.ndarray]:
+        """The problem without the pairs that are not `kept`, and which edge pairs are left."""
+        number = np.cumsum(kept) - 1
+        edges = kept[self.first] & kept[self.second]
+        problem = _Problem(
+            (self.n_left, self.n_right),
+            self.rows[kept],
+            self.columns[kept],
+            self.worth[kept],
+            number[self.first[edges]],
+            number[self.second[edges]],
+            self.left_edge[edges],
+            self.right_edge[edges],
+            self.gain[edges],
+        )
+        return problem, edges
+
+    @classmethod
+    def of(cls, left: Triples, right: Triples) -> _Problem:
+        """The problem of two graphs."""
         worth: dict[tuple[int, int], int] = defaultdict(int)
         places: dict[object, list[tuple[int, int]]] = defaultdict(list)
         for node, concept in enumerate(right.concepts):
@@ -102,17 +142,18 @@ class _Problem:
 
         pairs = sorted(set(worth).union(*({edge[0], edge[1]} for edge in edge_pairs)))
         index = {pair: number for number, pair in enumerate(pairs)}
-        self.size = len(pairs)
-        self.index = index
-        self.rows = np.fromiter((pair[0] for pair in pairs), np.intp, self.size)
-        self.columns = np.fromiter((pair[1] for pair in pairs), np.intp, self.size)
-        self.worth = np.fromiter((worth.get(pair, 0) for pair in pairs), float, self.size)
-        n_edges = len(edge_pairs)
-        self.first = np.fromiter((index[edge[0]] for edge in edge_pairs), np.intp, n_edges)
-        self.second = np.fromiter((index[edge[1]] for edge in edge_pairs), np.intp, n_edges)
-        self.left_edge = np.fromiter((edge[2] for edge in edge_pairs), np.intp, n_edges)
-        self.right_edge = np.fromiter((edge[3] for edge in edge_pairs), np.intp, n_edges)
-        self.gain = np.fromiter((edge[4] for edge in edge_pairs), float, n_edges)
+        n_pairs, n_edges = len(pairs), len(edge_pairs)
+        return cls(
+            (len(left.concepts), len(right.concepts)),
+            np.fromiter((pair[0] for pair in pairs), np.intp, n_pairs),
+            np.fromiter((pair[1] for pair in pairs), np.intp, n_pairs),
+            np.fromiter((worth.get(pair, 0) for pair in pairs), float, n_pairs),
+            np.fromiter((index[edge[0]] for edge in edge_pairs), np.intp, n_edges),
+            np.fromiter((index[edge[1]] for edge in edge_pairs), np.intp, n_edges),
+            np.fromiter((edge[2] for edge in edge_pairs), np.intp, n_edges),
+            np.fromiter((edge[3] for edge in edge_pairs), np.intp, n_edges),
+            np.fromiter((edge[4] for edge in edge_pairs), float, n_edges),
+        )
 
 
 def _counted(triples: Sequence[tuple]) -> dict[tuple, int]:
@@ -123,14 +164,19 @@ def _counted(triples: Sequence[tuple]) -> dict[tuple, int]:
 
 
 class _Search:
-    """The best alignment so far (`best`, a list of node pairs worth `matched`) and the least upper bound."""
+    """The best alignment so far (`best`, node pairs worth `matched`) and the least upper bound."""
 
     def __init__(self, problem: _Problem) -> None:
-        self.problem = problem
-        self.best: list[int] = []
+        self.best: list[tuple[int, int]] = []
         self.matched = 0
         self.bound = int(problem.worth.sum() + problem.gain.sum())
-        self.share = problem.gain / 2  # how much of an edge pair's worth counts at its first end
+        self.lowest = math.inf  # the least value of the dual on the present problem, and where it was
+        self._take_up(problem, problem.gain / 2)
+
+    def _take_up(self, problem: _Problem, share: np.ndarray) -> None:
+        self.problem = problem
+        self.share = share  # how much of an edge pair's worth counts at its first end
+        self.best_share = share
         self.neighbours: list[list[tuple[int, float]]] = [[] for _ in range(problem.size)]
         for first, second, gain in zip(
             problem.first.tolist(), problem.second.tolist(), problem.gain.tolist(), strict=True
@@ -138,46 +184,68 @@ class _Search:
             self.neighbours[first].append((second, gain))
             self.neighbours[second].append((first, gain))
         self.ends = _EdgeEnds(problem)
-        self.profit = np.zeros((problem.n_left, problem.n_right))
+        self.lowest = math.inf
 
     @property
     def gap(self) -> int:
         return self.bound - self.matched
 
+    def _relaxed(self, share: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, np.ndarray, np.ndarray]:
+        """The assignment that the split of worth allows: its profits, columns, value, and the edge pairs it uses."""
+        problem = self.problem
+        local, chosen_first, chosen_second = self.ends.best(share)
+        profit = np.zeros((problem.n_left, problem.n_right))
+        profit[problem.rows, problem.columns] = problem.worth + local
+        row, column = linear_sum_assignment(profit, maximize=True)
+        numbers = problem.number[row, column]
+        return profit, numbers[numbers >= 0], float(profit[row, column].sum()), chosen_first, chosen_second
+
     def lagrange(self, rounds: int) -> None:
         """Lower the upper bound by moving worth between the two ends of edge pairs; try each assignment met."""
-        problem, scale, stale, last = self.problem, 1.0, 0, math.inf
+        problem, scale, stale = self.problem, 1.0, 0
         for _ in range(rounds):
-            local, chosen_first, chosen_second = self.ends.best(self.share)
-            self.profit[problem.rows, problem.columns] = problem.worth + local
-            row, column = linear_sum_assignment(self.profit, maximize=True)
-            value = float(self.profit[row, column].sum())
-            self.bound = min(self.bound, math.floor(value + _SLACK))
-            picked = np.zeros(problem.size, dtype=bool)
-            numbers = [problem.index.get(pair, -1) for pair in zip(row.tolist(), column.tolist(), strict=True)]
-            active = [number for number in numbers if number >= 0]
-            picked[active] = True
-            self.climb(active)
+            _, active, value, chosen_first, chosen_second = self._relaxed(self.share)
+            self.bound = min(self.bound, max(self.matched, math.floor(value + _SLACK)))
+            stale = stale + 1 if value > self.lowest - 1e-3 else 0
+            if value < self.lowest:
+                self.lowest, self.best_share = value, self.share.copy()
+            self.climb(active.tolist())
+            self.bound = max(self.bound, self.matched)
             if not self.gap:
                 return
-            stale = stale + 1 if value > last - 1e-3 else 0
-            last = min(last, value)
             if stale >= 5:
                 scale, stale = scale / 2, 0
+            picked = np.zeros(problem.size, dtype=bool)
+            picked[active] = True
             slope = (chosen_first & picked[problem.first]).astype(float)
             slope -= chosen_second & picked[problem.second]
             norm = float(np.abs(slope).sum())  # the squared length of a vector of -1, 0 and 1
             if norm == 0:
                 return  # the two ends agree: the bound cannot be lowered this way
-            self.share -= scale * (value - self.matched) / norm * slope
+            self.share = self.share - scale * (value - self.matched) / norm * slope
+
+    def shrink(self) -> None:
+        """Take out the node pairs that no alignment better than the best found can contain (reduced costs)."""
+        problem = self.problem
+        profit, _, value, _, _ = self._relaxed(self.best_share)
+        kept = value - _reduced_costs(profit)[problem.rows, problem.columns] >= self.matched + 1 - _SLACK
+        if kept.all():
+            return
+        smaller, edges = problem.restricted(kept)
+        self._take_up(smaller, self.best_share[edges])
+        if not smaller.size:
+            self.bound = self.matched
 
     def climb(self, active: list[int]) -> None:
-        """Improve an alignment by the best move until none helps; keep it if it is the best so far."""
+        """Improve an alignment by the best move until none helps; keep it if it is the best so far.
+
+        A move aligns a pair of nodes; if both are in use, their former partners are aligned with each other.
+        """
         problem, neighbours = self.problem, self.neighbours
-        rows, columns = problem.rows.tolist(), problem.columns.tolist()
-        score = problem.worth.tolist()  # worth of each pair, given the pairs now active
-        at_row: dict[int, int] = {}
-        at_column: dict[int, int] = {}
+        rows, columns, number = problem.rows, problem.columns, problem.number
+        score = np.append(problem.worth, 0.0)  # worth of each pair given the pairs in use; a last 0 for "no pair"
+        at_row = np.full(problem.n_left, -1)
+        at_column = np.full(problem.n_right, -1)
 
         def put(pair: int) -> float:
             at_row[rows[pair]] = at_column[columns[pair]] = pair
@@ -186,46 +254,54 @@ class _Search:
             return score[pair]
 
         def take(pair: int) -> float:
-            del at_row[rows[pair]], at_column[columns[pair]]
+            at_row[rows[pair]] = at_column[columns[pair]] = -1
             for other, gain in neighbours[pair]:
                 score[other] -= gain
             return score[pair]
 
         total = sum(put(pair) for pair in active)
         while True:
-            best_gain, best_pair = 0.0, -1
-            for pair in range(problem.size):
-                new = score[pair]
-                if new <= best_gain:
-                    continue
-                here, there = at_row.get(rows[pair]), at_column.get(columns[pair])
-                if here == pair:
-                    continue
-                lost = 0.0
-                if here is not None:
-                    lost += score[here]
-                if there is not None:
-                    lost += score[there]
-                    if here is not None:
-                        back = problem.index.get((rows[there], columns[here]))
-                        if back is not None:
-                            new += score[back]
-                if new - lost > best_gain:
-                    best_gain, best_pair = new - lost, pair
-            if best_pair < 0:
+            here, there = at_row[rows], at_column[columns]
+            both = (here >= 0) & (there >= 0)
+            back = np.where(both, number[rows[there], columns[here]], -1)
+            gained = score[:-1] + score[back] - score[here] - score[there]
+            gained[here == there] += np.where(here[here == there] >= 0, -math.inf, 0.0)
+            pair = int(gained.argmax())
+            if gained[pair] <= _SLACK:
                 break
-            here, there = at_row.get(rows[best_pair]), at_column.get(columns[best_pair])
-            if here is not None:
-                total -= take(here)
-            if there is not None:
-                total -= take(there)
-            total += put(best_pair)
-            if here is not None and there is not None:
-                back = problem.index.get((rows[there], columns[here]))
-                if back is not None:
-                    total += put(back)
+            old = [int(p) for p in (here[pair], there[pair]) if p >= 0]
+            swapped = int(back[pair])
+            total -= sum(take(p) for p in old)
+            total += put(pair)
+            if swapped >= 0:
+                total += put(swapped)
         if round(total) > self.matched:
-            self.matched, self.best = round(total), sorted(at_row.values())
+            self.matched = round(total)
+            used = at_row[at_row >= 0]
+            self.best = [(int(rows[p]), int(columns[p])) for p in used]
+
+
+def _reduced_costs(profit: np.ndarray) -> np.ndarray:
+    """How much the best assignment loses at least if it has to contain a pair.
+
+    Potentials of the optimal assignment by Bellman-Ford on the square matrix: with them, every pair's profit is at
+    most the sum of its row's and its column's potential, and exactly that on the assignment.
+    """
+    size = max(profit.shape)
+    square = np.zeros((size, size))
+    square[: profit.shape[0], : profit.shape[1]] = profit
+    row, column = linear_sum_assignment(square, maximize=True)
+    own = square[row, column]
+    column_potential = np.zeros(size)
+    difference = square - own[:, None]
+    for _ in range(size):
+        new = (difference + column_potential[column][:, None]).max(axis=0)
+        if (new <= column_potential + 1e-9).all():
+            break
+        column_potential = np.maximum(new, column_potential)
+    row_potential = own - column_potential[column]
+    costs = row_potential[:, None] + column_potential[None, :] - square
+    return np.maximum(costs, 0.0)[: profit.shape[0], : profit.shape[1]]
 
 
 class _EdgeEnds:
@@ -284,6 +360,7 @@ def _integer_program(search: _Search, time_limit: float) -> None:
     Each node is used once; of the edge pairs of one left edge with one image of its source (or target), and the
     same of one right edge, at most one counts, and only if that image is chosen.
     """
+    begun = time.monotonic()
     problem = search.problem
     n_pairs, n_edges = problem.size, len(problem.gain)
     entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
@@ -313,9 +390,13 @@ def _integer_program(search: _Search, time_limit: float) -> None:
         bounds=Bounds(0, 1),
         constraints=LinearConstraint(matrix, ub=np.concatenate(limits)),
         # the optimum is a whole number, so a gap below one is a proof
-        options={"time_limit": time_limit, "mip_rel_gap": 0.999 / max(search.bound, 1)},
+        options={"time_limit": time_limit, "node_limit": _NODES, "mip_rel_gap": 0.999 / max(search.bound, 1)},
     )
+    if result.status == 1 and time.monotonic() - begun >= time_limit:
+        return  # how far the solver came depends on the machine; what was found before does not
     if result.mip_dual_bound is not None and math.isfinite(result.mip_dual_bound):
         search.bound = min(search.bound, max(search.matched, math.floor(-result.mip_dual_bound + 1e-4)))
+    elif result.status == 2:  # nothing better: the constraint of a better alignment cannot be met
+        search.bound = search.matched
     if result.x is not None:
         search.climb(np.flatnonzero(result.x[:n_pairs] > 0.5).tolist())

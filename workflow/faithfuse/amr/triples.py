@@ -79,9 +79,13 @@ def read_roles(penman: str) -> tuple[dict[str, str], list[tuple[str, str, str]]]
 
 
 def _scan(line: str) -> tuple[dict[str, str], list[tuple[str, str, str]]]:
-    """The nodes (variable to concept, in order) and the roles as written (source, role, target)."""
+    """The nodes (variable to concept, in order) and the roles as written (source, role, target).
+
+    As in `smatch`, roles whose end is unknown when they are read come last.
+    """
     nodes: dict[str, str] = {}
     roles: list[tuple[str, str, str]] = []
+    later: list[tuple[str, str, str]] = []  # roles whose end is a constant, or a node that is not defined yet
     stack: list[str] = []
     held: list[str] = []  # the text since the last significant mark
     after = ""  # the last significant mark: "(", "/", ":", ")" or "" at the start
@@ -100,7 +104,7 @@ def _scan(line: str) -> tuple[dict[str, str], list[tuple[str, str, str]]]:
             words = text.split()
             if len(words) < 2:
                 raise fail(f"the role {text.strip()!r} has no value")
-            roles.append((stack[-1], words[0], words[1]))
+            (roles if nodes.get(words[1]) else later).append((stack[-1], words[0], words[1]))
 
     for token in _TOKENS.findall(line):
         if token == "(":
@@ -147,7 +151,7 @@ def _scan(line: str) -> tuple[dict[str, str], list[tuple[str, str, str]]]:
         raise fail("a bracket is not closed")
     if not nodes:
         raise fail("there is no node")
-    return nodes, roles
+    return nodes, roles + later
 
 
 def _triples(nodes: dict[str, str], roles: list[tuple[str, str, str]], *, repeated: bool) -> Triples:
