@@ -88,6 +88,19 @@ def test_metrics_stand_best_first_and_those_without_a_value_last_with_the_reason
     assert any("N/A: no match in 60 responses" in text for text in shown)
 
 
+def test_a_long_panel_leaves_out_the_weakest_extensions_alone_and_counts_them(tmp_path: Path) -> None:
+    lines = [",".join(inputs.CORRELATION_COLUMNS)]
+    for number in range(50):
+        lines.append(f"summarisation,paper {number},graph,false,likert,pearson,{number / 1000},0,0.1,40,0,")
+        lines.append(f"summarisation,ours {number},graph,true,likert,pearson,{number / 100},0,0.9,40,0,")
+    path = tmp_path / "c.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    shown = texts(figures.correlation_figure([inputs.read_sheet(path, inputs.CORRELATION_COLUMNS)]))
+    assert {f"paper {number}" for number in range(50)} <= set(shown)
+    assert [text for text in shown if text.startswith("ours")] == [f"ours {number} †" for number in range(49, 39, -1)]
+    assert "40 rated responses; 40 more † in the table" in shown
+
+
 def test_dots_stand_where_their_values_are(tmp_path: Path) -> None:
     """Three known correlations: the dot's x is linear in the value, so equal steps give equal distances."""
     lines = [",".join(inputs.CORRELATION_COLUMNS)]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ParamSpec
 from faithfuse.errors import InputError
 from faithfuse.report.inputs import (
     HUMAN_CLASS,
+    Row,
     Sheet,
     class_rank,
     class_title,
@@ -42,9 +43,12 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 PaperValues = Mapping[tuple[str, str, str], float]
+# A row with its value, lower and upper bound.
+Entry = tuple[Row, float | None, float | None, float | None]
 
 PANEL_WIDTH = 500.0
 ROW_HEIGHT = 17.0
+MOST_ROWS = 60
 STATE_ORDER = ("1", "0", "U")
 NOT_DRAWN = ("difference", "paper_way")
 SYSTEM_TITLES = {
@@ -151,13 +155,14 @@ def correlation_figure(sheets: Sequence[Sheet], paper: PaperValues | None = None
             the human Likert column is drawn (Bool where a domain has no Likert).
         paper: published values by (domain, metric, human), drawn as hollow circles.
 
-    Metrics without a value are named below the others with the reason. Extensions carry a dagger.
+    Metrics without a value are named below the others with the reason. Extensions carry a dagger; where a panel would
+    have more than `MOST_ROWS` rows, the weakest extensions are left to the table and counted.
 
     Raises:
         InputError: a sheet holds no Pearson row.
     """
     paper = paper or {}
-    chosen: dict[str, list[tuple[dict[str, str], float | None, float | None, float | None]]] = {}
+    chosen: dict[str, list[Entry]] = {}
     human_of: dict[str, str] = {}
     for sheet in sheets:
         pearson = [row for row in sheet.rows if row["coefficient"].lower() == "pearson"]
@@ -207,19 +212,20 @@ def correlation_figure(sheets: Sequence[Sheet], paper: PaperValues | None = None
 def _correlation_panel(
     domain: str,
     human: str,
-    entries: Sequence[tuple[dict[str, str], float | None, float | None, float | None]],
+    entries: Sequence[Entry],
     published: Mapping[tuple[str, str], float | None],
     limits: tuple[float, float],
 ) -> Panel:
-    rows = sorted(entries, key=lambda entry: (entry[1] is None, -(entry[1] or 0.0), entry[0]["metric"]))
+    ranked = sorted(entries, key=lambda entry: (entry[1] is None, -(entry[1] or 0.0), entry[0]["metric"]))
+    rows = _shortened(ranked)
+    left_out = len(ranked) - len(rows)
     figure = canvas(PANEL_WIDTH, 34 + len(rows) * ROW_HEIGHT + 40)
     axes = figure.add_axes(box(212, 34, PANEL_WIDTH - 226, len(rows) * ROW_HEIGHT, figure))
     _value_axes(axes, len(rows), *limits, f"Pearson r with {human_title(human)}, 95% interval")
     labels = []
     for place, (row, value, low, high) in enumerate(rows):
         colour = class_colour(row["metric_class"])
-        dagger = is_true(row["extension"]) and row["metric_class"] != HUMAN_CLASS
-        labels.append(row["metric"] + (" †" if dagger else ""))
+        labels.append(row["metric"] + (" †" if _is_extension(row) else ""))
         if value is None:
             axes.text(limits[0], place, f" N/A: {_short(row['reason'])}", color=MUTED, va="center", fontsize=9.5)
         else:
@@ -250,12 +256,29 @@ def _correlation_panel(
     pairs = sorted(
         {int(float(row["pairs"])) for row, *_ in rows if row["pairs"] and row["metric_class"] != HUMAN_CLASS}
     )
-    count = f"{pairs[0]}" if len(pairs) == 1 else f"{pairs[0]}–{pairs[-1]}" if pairs else "0"
-    figure.text(0, 1 - 18 / (figure.get_figheight() * 72), domain_title(domain), fontsize=12.5, fontweight="bold")
-    figure.text(
-        212 / PANEL_WIDTH, 1 - 18 / (figure.get_figheight() * 72), f"{count} rated responses", fontsize=10, color=MUTED
-    )
+    count = "–".join(str(number) for number in sorted({pairs[0], pairs[-1]})) if pairs else "0"
+    more = f"; {left_out} more † in the table" if left_out else ""
+    heading = 1 - 18 / (figure.get_figheight() * 72)
+    figure.text(0, heading, domain_title(domain), fontsize=12.5, fontweight="bold")
+    figure.text(212 / PANEL_WIDTH, heading, f"{count} rated responses{more}", fontsize=10, color=MUTED)
     return to_panel(figure, f"correlation-{domain}")
+
+
+def _is_extension(row: Row) -> bool:
+    return is_true(row["extension"]) and row["metric_class"] != HUMAN_CLASS
+
+
+def _shortened(ranked: Sequence[Entry]) -> list[Entry]:
+    """At most `MOST_ROWS` rows, and always the papers' metrics and the human ceiling: the last extensions go first."""
+    spare = MOST_ROWS - sum(not _is_extension(row) for row, *_ in ranked)
+    kept = []
+    for entry in ranked:
+        if _is_extension(entry[0]):
+            if spare <= 0:
+                continue
+            spare -= 1
+        kept.append(entry)
+    return kept
 
 
 def _short(reason: str, limit: int = 46) -> str:
@@ -272,7 +295,7 @@ def importance_figure(sheets: Sequence[Sheet], paper: PaperValues | None = None)
         paper: published shares by (domain, class title, `importance_share`).
     """
     paper = paper or {}
-    by_domain: dict[str, list[tuple[dict[str, str], float | None, float | None, float | None]]] = {}
+    by_domain: dict[str, list[Entry]] = {}
     for sheet in sheets:
         for row in sheet.rows:
             by_domain.setdefault(row["domain"], []).append(
