@@ -174,7 +174,7 @@ rule fetch_data:
         code=code("datasets.fetch", "datasets.commands"),
     output:
         # The list of digests; the files themselves go beside it. Only this rule and fetch_model use the network.
-        fetched="data/fetched.csv",
+        fetched=update("data/fetched.csv"),
     log:
         "results/logs/fetch_data/data.log",
     conda:

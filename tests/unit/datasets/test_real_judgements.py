@@ -11,6 +11,7 @@ import pytest
 from faithfuse.datasets.items import check
 from faithfuse.datasets.ratings import IMPORTERS
 from faithfuse.datasets.ratings.base import write
+from faithfuse.datasets.streams import iter_json_records
 
 COUNTS = {
     # set: items, responses, ratings, abstentions, raters (dropped and noted counts are in the tests below)
@@ -124,6 +125,12 @@ class TestClaims:
         assert likert[2] == 26 + 29
         assert likert[1] == 34 + 38 - 2
         assert likert[4] + likert[5] == 722 + 689 + 394 + 345
+
+    def test_json_lines_in_a_file_named_json_are_read_as_they_are(self, real_data, real):
+        records = list(iter_json_records(real_data / "human/expertqa/rand_lfqa_test.json"))
+        assert [line for line, _ in records] == list(range(1, 220))
+        asked = {item.question for item in real("expertqa").items}
+        assert {record["question"] for _, record in records} <= asked
 
     def test_each_rated_claim_has_its_point(self, real):
         for name in ("expertqa", "factool_kbqa", "factcheck_gpt", "tofueval", "storysumm"):
