@@ -92,9 +92,9 @@ def test_hostile_input_takes_linear_time(name):
     def seconds(size: int) -> float:
         raw, best = build(size), float("inf")
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.process_time()  # of this process alone: other load on the machine is no cost of ours
             check_bytes(raw)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         return best
 
     small, large = seconds(100_000), seconds(800_000)
@@ -104,6 +104,6 @@ def test_hostile_input_takes_linear_time(name):
 
 @pytest.mark.skipif(not SOAK, reason="takes 100 MB; set FAITHFUSE_SOAK=1")
 def test_a_100_mb_string_is_checked_in_seconds():
-    start = time.perf_counter()
+    start = time.process_time()
     assert check_bytes(long_text(100_000_000)).accepted
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
