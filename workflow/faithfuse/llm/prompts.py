@@ -134,8 +134,11 @@ def ground_truth(item: Item) -> str | None:
     All references of the item's domain, in file order, repetitions (case aside) left out, joined by "; "
     (docs/decisions/0301-ground-truth-line.md).
     """
-    kept = {text.strip().casefold(): text.strip() for text in reversed(item.gold()) if text.strip()}
-    return "; ".join(reversed(list(kept.values()))) or None
+    kept: dict[str, str] = {}
+    for text in item.gold():
+        if text.strip():
+            kept.setdefault(text.strip().casefold(), text.strip())
+    return "; ".join(kept.values()) or None
 
 
 def load_prompts(folder: Path | str, name: str) -> PromptSet:
