@@ -26,7 +26,7 @@ def graph(parser, sentence: str) -> str:
 
 
 CONSTRUCTIONS = [
-    ("The bird sings.", "(s / sing-01 :ARG0 (b / bird))"),
+    ("The boy sang a song.", "(s / sing-01 :ARG0 (b / boy) :ARG1 (o / song))"),
     ("The lamp was lit by the boy.", "(l / light-04 :ARG1 (a / lamp) :ARG0 (b / boy))"),
     ("She wants to sleep.", "(w / want-01 :ARG0 (s / she) :ARG1 (l / sleep-01 :ARG0 s))"),
     ("The old man died.", "(d / die-01 :ARG1 (m / man :mod (o / old)))"),
@@ -45,7 +45,7 @@ CONSTRUCTIONS = [
         "(w / wait-01 :ARG1 (h / he) :duration (t / temporal-quantity :quant 2 :unit (u / hour)))",
     ),
     ("The teacher smiled.", "(s / smile-01 :ARG0 (p / person :ARG0-of (t / teach-01)))"),
-    ("Sing!", "(s / sing-01 :mode imperative :ARG0 (y / you))"),
+    ("Sing a song!", "(s / sing-01 :mode imperative :ARG0 (y / you) :ARG1 (o / song))"),
 ]
 
 

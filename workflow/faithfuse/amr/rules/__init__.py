@@ -51,8 +51,8 @@ def signature() -> str:
 def parse_sentence(sentence: str) -> tuple[str | None, str | None]:
     """The graph of one sentence in PENMAN notation on one line, or null and the reason.
 
-    >>> parse_sentence("The bird sings.")
-    ('(s / sing-01 :ARG0 (b / bird))', None)
+    >>> parse_sentence("The boy sang a song.")
+    ('(s / sing-01 :ARG0 (b / boy) :ARG1 (s2 / song))', None)
     """
     if not sentence.strip():
         return None, "the sentence is empty"

@@ -71,6 +71,8 @@ def direct_object(s: Sentence, head: Token, child: Token) -> bool:
     if spoken and lower(child) not in ("it", "that", "this", "what", "something", "nothing"):
         role = lex.HEARER_ROLES[base]
     node = s.visit(child)
+    if node is not None and node.concept == "temporal-quantity" and base not in ("last", "take", "spend", "save"):
+        role = "duration"  # he waited two hours
     if lower(child) in lex.REFLEXIVES and node is not None and head.i in s.subjects:
         s.draft.merge(s.subjects[head.i], node)
         s.outer[child.i] = s.inner[child.i] = node = s.subjects[head.i]
@@ -154,7 +156,7 @@ def open_clause(s: Sentence, head: Token, child: Token) -> bool:
 
 @arc("advcl")
 def adverbial_clause(s: Sentence, head: Token, child: Token) -> bool:
-    """He smiled *because she came* (cause), *when she came* (time), *if she came* (condition), *to see her* (purpose)."""
+    """He smiled *because she came* (cause), *when she came* (time), *if she came*, *to see her* (purpose)."""
     marker = next((c for c in child.children if c.dep_ in ("mark", "advmod") and lower(c) in lex.SUBORDINATORS), None)
     if marker is None:
         return _bare_clause(s, head, child)
