@@ -415,18 +415,6 @@ def mutation_table(sheet: Sheet) -> Table:
     return Table("audit-mutations", f"{len(sheet.rows)} malformed records by defect", columns, rows)
 
 
-def tally_table(sheet: Sheet, name: str, caption: str, columns: Sequence[str]) -> Table:
-    """How often each combination of some columns occurs in a long file."""
-    present = [column for column in columns if column in sheet.columns]
-    counts = Counter(tuple(row[column] for column in present) for row in sheet.rows)
-    rows = [
-        [*(Cell(part, header=place == 0) for place, part in enumerate(key)), count_cell(str(count))]
-        for key, count in sorted(counts.items())
-    ]
-    titles = [Column(column.replace("_", " ")) for column in present]
-    return Table(name, caption, [*titles, Column("Cases", True)], rows)
-
-
 def glance_table(correlations: Sequence[Sheet], evaluations: Sequence[Sheet]) -> Table:
     """One row per domain: the best metric over all rated responses, then fused and best single on the blind rows."""
     found = {(row["domain"], row["system"]): (sheet, row) for sheet in evaluations for row in sheet.rows}
