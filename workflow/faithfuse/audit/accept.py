@@ -58,16 +58,17 @@ def _middle(da: Any, dd: Any, di: Any, dm: Any, dq: Any, support: Any) -> bytes:
 
 
 @lru_cache(maxsize=4096)
-def _end(claim: str, level: str, reference: str | None, scale: tuple[float, ...]) -> tuple[bytes, bytes] | None:
-    """Canonical members `claim`, and `validation` with `weights`; null when the gate or the weights' sum refuses."""
+def _claim_and_weights(
+    claim: str, level: str, has_reference: bool, scale: tuple[float, ...]
+) -> tuple[bytes, bytes] | None:
+    """Canonical members `claim` and `weights`; null when the gate or the weights' sum refuses."""
     wq, wi, wa, wm, wd = scale
     if not -SUM_TOLERANCE <= wq + wi + wa + wm + wd - 1 <= SUM_TOLERANCE:
         return None
-    if RANK[claim] > RANK[level] or (level == "contract") is not (reference is None):
+    if RANK[claim] > RANK[level] or (level == "contract") is has_reference:
         return None
-    validation = canonical_json({"level": level, "reference": reference})
     weights = canonical_json({"dA": wa, "dD": wd, "dI": wi, "dM": wm, "dQ": wq})
-    return b'"claim":%b' % canonical_json(claim), b'"validation":%b,"weights":%b' % (validation, weights)
+    return b'"claim":%b' % canonical_json(claim), b'"weights":%b' % weights
 
 
 def _pipeline(pipeline: Pipeline) -> bytes | None:
@@ -92,11 +93,12 @@ def accept(raw: bytes) -> CheckResult | None:
     claim, level, given, dimension = record.claim, record.validation.level, record.weights, record.dimensions
 
     scale = (given.dQ, given.dI, given.dA, given.dM, given.dD)
-    ends = _end(claim, level, record.validation.reference, scale)
+    members = _claim_and_weights(claim, level, record.validation.reference is not None, scale)
     pipeline_bytes = _pipeline(pipeline)
-    if ends is None or pipeline_bytes is None:
+    if members is None or pipeline_bytes is None:
         return None
-    claim_bytes, end_bytes = ends
+    claim_bytes = members[0]
+    end_bytes = b'"validation":%b,%b' % (_ENCODE(record.validation), members[1])
     susceptibility = dimension.dQ
     middle = _middle(dimension.dA, dimension.dD, dimension.dI, dimension.dM, susceptibility, record.support)
     query_bytes, source_bytes, answer_bytes = _ENCODE(query), _ENCODE(source), _ENCODE(answer)

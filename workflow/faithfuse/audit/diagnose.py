@@ -54,6 +54,7 @@ def _rejected(defects: list[Defect], value: Any) -> CheckResult:
 
 
 def diagnose_value(value: Any) -> CheckResult:
+    """The diagnosing road on a value that was read already."""
     walk = Walk()
     for code, path, found in canonical.irregularities(value):
         walk.report(code, path, f"{found} was found")

@@ -28,9 +28,13 @@ def is_digest(text: str) -> bool:
     return _is_digest(text) is not None
 
 
-@lru_cache(maxsize=4096)
 def is_time(text: str) -> bool:
     """Whether a string is a UTC time to the second that the calendar has."""
+    return len(text) == 20 and _is_time(text)
+
+
+@lru_cache(maxsize=4096)
+def _is_time(text: str) -> bool:
     if _looks_like_time(text) is None:
         return False
     try:
