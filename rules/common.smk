@@ -76,6 +76,9 @@ def captioned(category, paths):
     return marked
 
 
+GENERATED = optional(
+    RUN.llm.respond, expand("results/responses/{domain}.jsonl", domain=DOMAINS)
+)
 METRICS = expand("results/metrics/{domain}.csv", domain=DOMAINS)
 CORRELATIONS = expand("results/correlations/{domain}.csv", domain=DOMAINS)
 FUSION_EVALUATIONS = expand("results/fusion/{domain}/evaluation.csv", domain=DOMAINS)
@@ -103,8 +106,7 @@ NOTEBOOK = "results/notebooks/disagreement.ipynb"
 REPORT = "results/report.html"
 MANIFEST = "results/manifest.sha256"
 FUSION_FOLDERS = [os.path.dirname(path) for path in FUSION_EVALUATIONS]
-# Everything that two runs reproduce byte for byte. What carries times or host facts (the HTML report, logs,
-# benchmarks) stays out.
+# Everything that two runs reproduce byte for byte. What carries times or host facts (logs, benchmarks) stays out.
 MANIFEST_FILES = [
     *expand("results/items/{domain}/{name}", domain=DOMAINS, name=STUDY_FILES),
     *optional(
@@ -134,6 +136,7 @@ MANIFEST_FILES = [
     *AUDIT_RESULTS,
     *FIGURES,
     NOTEBOOK,
+    REPORT,
     "results/run.json",
 ]
 RESPONSE_FILES = [

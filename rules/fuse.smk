@@ -14,6 +14,7 @@ rule fuse:
         card=update("results/fusion/{domain}/card.md"),
         importances=update("results/fusion/{domain}/importances.csv"),
         evaluation=update("results/fusion/{domain}/evaluation.csv"),
+        splits=update("results/fusion/{domain}/splits.csv"),
         blind=update("results/fusion/{domain}/blind.csv"),
         explanations=update("results/fusion/{domain}/explanations.csv"),
     log:

@@ -10,7 +10,7 @@ rule judge:
         model=f"{model_dir(RUN.llm.model)}/fetched.json",
         registry="config/models.yaml",
         prompts=directory_files("config/prompts"),
-        code=code("llm.judge", "llm.commands"),
+        code=code("llm.judge", "llm.likelihood", "llm.commands"),
     output:
         verdicts=update("results/verdicts/{domain}.jsonl"),
         likelihood=update("results/likelihood/{domain}.jsonl"),

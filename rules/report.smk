@@ -1,7 +1,7 @@
 # Report: figures, the notebook, the HTML report and the manifest.
 #   in:  tables, correlations, fusion, audit
 #   out: results/figures/*.svg, results/notebooks/*.ipynb, results/report.html, results/manifest.sha256
-# The manifest covers what two runs reproduce byte for byte; the HTML report carries a date and stays outside.
+# The manifest covers what two runs reproduce byte for byte, the HTML report included.
 
 
 rule describe_run:
@@ -47,10 +47,11 @@ rule make_figures:
     params:
         correlations=repeated("--correlations", CORRELATIONS),
         fusion=repeated("--fusion", FUSION_FOLDERS),
+        audit=optional(RUN.audit, "--audit results/audit"),
     message:
         "Drawing figures"
     shell:
-        "python -m faithfuse figures {params.correlations} {params.fusion} --audit results/audit"
+        "python -m faithfuse figures {params.correlations} {params.fusion} {params.audit}"
         " --reference {input.reference} --out results/figures 2>&1 | tee {log}"
 
 
@@ -69,7 +70,7 @@ rule run_notebook:
             "analysis.correlation",
         ),
     output:
-        notebook=update(NOTEBOOK),
+        notebook=captioned("Notebook", [NOTEBOOK]),
     log:
         "results/logs/notebook.log",
     conda:
@@ -91,6 +92,8 @@ rule make_report:
         fusion=FUSION_EVALUATIONS,
         audit=AUDIT_RESULTS,
         meta=[f"{path}.meta.json" for path in METRICS],
+        responses=GENERATED,
+        splits=expand("results/fusion/{domain}/splits.csv", domain=DOMAINS),
         description="results/run.json",
         code=code("report.html", "report.commands"),
         templates=directory_files("workflow/faithfuse/report/templates"),
@@ -107,11 +110,13 @@ rule make_report:
         correlations=repeated("--correlations", CORRELATIONS),
         fusion=repeated("--fusion", FUSION_FOLDERS),
         meta=repeated("--meta", [f"{path}.meta.json" for path in METRICS]),
+        responses=repeated("--responses", GENERATED),
+        audit=optional(RUN.audit, "--audit results/audit"),
     message:
         "Writing the report"
     shell:
         "python -m faithfuse report --tables results/tables --figures results/figures {params.correlations}"
-        " {params.fusion} --audit results/audit {params.meta} --run {input.description}"
+        " {params.fusion} {params.audit} {params.meta} {params.responses} --run {input.description}"
         " --out {output.report} 2>&1 | tee {log}"
 
 
@@ -120,7 +125,7 @@ rule write_manifest:
         results=MANIFEST_FILES,
         code=code("provenance.manifest", "provenance.commands"),
     output:
-        manifest=update(MANIFEST),
+        manifest=captioned("Manifest", [MANIFEST]),
     log:
         "results/logs/manifest.log",
     conda:

@@ -63,7 +63,6 @@ class Llm(Section):
     )
     max_new_tokens: int = Field(default=256, ge=1, description="Token limit of a response (paper, section IV-A: 256).")
     respond: bool = Field(default=True, description="Generate a response of the model to every item.")
-    likelihood: bool = Field(default=True, description="Add the likelihood metrics (an extension of ours).")
     threads: int = Field(
         default=1, ge=1, description="CPU threads of one LLM job; part of what decides the last digits."
     )
