@@ -31,8 +31,13 @@ def open_tuple(visit, served, name="anna", **options):
     page = visit(served.base, **options)
     page.get_by_role("button", name=name, exact=True).click()
     page.locator("#go").click()
-    page.locator("#save").wait_for()
+    listening(page)
     return page
+
+
+def listening(page) -> None:
+    """Wait until the page's script runs."""
+    page.locator("#labels[data-listening]").wait_for()
 
 
 def mark(page, name: str, snapshot: str, quote: str) -> None:
@@ -191,7 +196,8 @@ def test_a_change_is_a_new_revision_and_the_old_one_stays(serve, visit, lamps):
     page.locator("#save").click()
     page.wait_for_url("**/item/2")
     page.goto(served.base + "/item/1")
-    assert page.locator("fieldset[data-predicate=I] q").inner_text() == PASSAGES["I"][1].replace("\r", "")
+    listening(page)
+    assert page.locator("fieldset[data-predicate=I] q").text_content() == PASSAGES["I"][1]
     assert "revision 1" in page.locator(".notice").inner_text()
     judge(page, D="1")
     page.locator("#save").click()
@@ -210,6 +216,7 @@ def test_what_was_not_saved_comes_back_after_the_window_was_closed(serve, visit,
     page.close()
     page = context.new_page()
     page.goto(url)
+    listening(page)
     assert page.locator("#status").inner_text() == "What you had not saved yet is back."
     assert page.locator("#note").input_value() == "not done yet"
     page.locator("#save").click()
@@ -253,6 +260,7 @@ def test_labels_are_adjudicated_after_closing_beside_the_originals(serve, visit,
     assert lead.locator("tbody td").first.inner_text() == "D"
     lead.locator("tbody a").click()
     assert lead.locator(".said .differs").all_inner_texts() == ["0", "1"]
+    listening(lead)
     fill(lead, "0")
     lead.locator("#save").click()
     lead.wait_for_url("**/disagreements")

@@ -111,7 +111,7 @@ function changed(name, snapshot) {
   keepDraft();
 }
 
-// The selected passage, whole code points only, or null. It is remembered, since moving to a button may end it.
+// The passage last selected: it is remembered, since moving to a button may end the selection.
 let selected = null;
 document.addEventListener("selectionchange", () => {
   const passage = passageOf(getSelection());
@@ -119,6 +119,10 @@ document.addEventListener("selectionchange", () => {
   else if (getSelection().anchorNode?.parentElement?.closest(".snapshot-text")) selected = null;
 });
 
+// The browser tells of a change with a delay, so what is selected right now comes first.
+const chosen = () => passageOf(getSelection()) ?? selected;
+
+// The selected passage of a text, whole code points only, or null.
 function passageOf(selection) {
   if (!selection.rangeCount || selection.isCollapsed) return null;
   const range = selection.getRangeAt(0);
@@ -152,7 +156,7 @@ function putCaret(element, offset) {
 }
 
 function mark(name) {
-  const passage = selected;
+  const passage = chosen();
   if (!passage) {
     say("Select a passage in one of the texts first.", true);
     return;
@@ -264,7 +268,7 @@ addEventListener("keydown", (event) => {
   if (!keysOn() || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target instanceof HTMLTextAreaElement) return;
   const name = event.key.toUpperCase();
-  if (PREDICATES.includes(name) && selected) {
+  if (PREDICATES.includes(name) && chosen()) {
     event.preventDefault();
     mark(name);
   }
@@ -290,4 +294,5 @@ document.querySelector("h1").focus({ preventScroll: true });
 const said = kept.get("said", null);
 if (said && !draft) say(said);
 kept.remove("said");
+form.dataset.listening = "";
 sendKept((change, result) => settled(change, result));
