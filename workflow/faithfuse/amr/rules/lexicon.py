@@ -61,16 +61,16 @@ PARTICLE_FRAMES = _table(
 """Verb and particle to a frame; a pair that is not listed becomes `verb-particle-00`."""
 
 ARG1_SUBJECT = words(
-    "die arrive appear disappear happen occur exist fall come grow seem remain stand turn begin-intransitive end "
-    "return become wait lie blow shine rise hurry last matter mean cost resemble differ fly belong-none vanish "
+    "die arrive appear disappear happen occur exist fall come grow seem remain stand turn end "
+    "return become wait lie blow shine rise hurry last matter mean cost resemble differ fly vanish "
     "emerge melt wither drown collapse crash increase decrease rest set sit-down wake burn explode freeze sink "
-    "spread start-intransitive stay get-up wake-up grow-up result follow-none recover bear bloom flower fade pass "
-    "suffice sit sit-down awake age land rain weigh measure hang lie suffer-none consist contain-none tire"
+    "spread stay get-up wake-up grow-up result recover bear bloom flower fade pass "
+    "suffice sit sit-down awake age land rain weigh hang lie consist tire"
 )
 """Verbs whose only participant is what undergoes (PropBank ARG1), though it is the subject."""
 
 OBJECT_ROLES = _table(
-    "mean ARG2, become ARG2, resemble ARG2, cost ARG2, last ARG2, age ARG2, weigh ARG2, measure ARG2, remain ARG3,"
+    "mean ARG2, become ARG2, resemble ARG2, cost ARG2, last ARG2, age ARG2, weigh ARG2, remain ARG3,"
     "seem ARG2, total ARG2, hang ARG1"
 )
 """Roles of direct objects that are not ARG1."""
@@ -374,10 +374,10 @@ DEGREE_ADVERBS = words(
     "particularly especially super incredibly greatly scarcely barely somewhat partly as all"
 )
 TIME_ADVERBS = words(
-    "now then always ever never already again-none still soon later before afterwards today tomorrow yesterday "
-    "tonight once-none recently finally often-none currently immediately lately nowadays first last "
+    "now then always ever never already still soon later before afterwards today tomorrow yesterday "
+    "tonight recently finally currently immediately lately nowadays first last "
     "at-last formerly "
-    "meanwhile ago since eventually suddenly-none yet anymore"
+    "meanwhile ago since eventually yet anymore"
 )
 FREQUENCY_ADVERBS = words("often sometimes usually rarely seldom frequently occasionally twice daily weekly")
 PLACE_ADVERBS = words(
@@ -387,7 +387,7 @@ DIRECTION_ADVERBS = words("away back down up out off forward around over along o
 MOD_ADVERBS = words(
     "only just even also too again once else instead perhaps maybe certainly indeed anyway especially "
     "exactly surely "
-    "probably either alone merely simply really actually of-course at-all then-none however therefore together"
+    "probably either alone merely simply really actually of-course at-all however therefore together"
 )
 PROBABLE = _table("maybe possible-01, perhaps possible-01, probably probable, possibly possible-01, surely sure-02")
 

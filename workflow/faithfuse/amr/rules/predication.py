@@ -113,7 +113,9 @@ def subject_role(s: Sentence, token: Token) -> str:
     if base == "obligate":
         return "ARG1"
     if base in lex.ARG1_SUBJECT:
-        return "ARG1"
+        # He grows, but he grows flowers: with an object, the subject acts.
+        transitive = base not in lex.OBJECT_ROLES and any(c.dep_ == "dobj" for c in token.children)
+        return "ARG0" if transitive else "ARG1"
     if base in ("begin", "start", "stop", "end", "open", "close", "break", "change", "move", "burn", "continue"):
         transitive = any(c.dep_ in ("dobj", "xcomp", "ccomp") for c in token.children)
         return "ARG0" if transitive else "ARG1"
