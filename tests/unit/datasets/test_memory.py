@@ -100,4 +100,4 @@ def test_memory_does_not_grow_with_the_input(tmp_path, soak, kind, name, make, p
         assert sum(path.stat().st_size for path in root.iterdir()) > 0.9 * size * 2**20
         peaks.append(peak(kind, name, root, tmp_path / f"out-{size}"))
     # The database's cache fills up to 8 MiB, and reading windows and the allocator take a little.
-    assert peaks[1] - peaks[0] < 16 + 0.05 * large, peaks
+    assert peaks[1] - peaks[0] < 16 + 0.1 * large, peaks

@@ -241,6 +241,7 @@ def _licences() -> dict[str, tuple[str, bool]]:
     from faithfuse.datasets.ratings import IMPORTERS
 
     found = {name: (importer.licence, "-ND" in importer.licence) for name, importer in IMPORTERS.items()}
+    found["faithfuse-sample"] = ("Apache-2.0, as faithfuse itself", False)
     found |= {name: (source.licence, source.no_derivatives) for name, source in SOURCES.items()}
     return found
 
