@@ -129,7 +129,7 @@ def test_published_files_of_smatch_have_their_score():
 def test_totals_equal_those_of_smatch_and_matches_are_never_below():
     """2,657 pairs scored by smatch 1.0.4 with 26 starts; totals differ only where a triple is repeated."""
     rows = scored_pairs()
-    rows = rows if SOAK else rows[:152] + rows[152::5]
+    rows = rows if SOAK else rows[:152] + rows[152::9]
     for row, a, b in rows:
         for name, function in (("smatch", smatch), ("no_wsd", no_wsd)):
             found = function(a, b)
@@ -234,12 +234,12 @@ def test_graph_without_triples_on_one_side_scores_zero():
 
 
 def test_subscores_equal_those_of_amrlib():
-    """amrlib.evaluate.smatch_enhanced 0.8.1, with a `smatch` that starts often enough; pairs with collapses left out."""
+    """amrlib.evaluate.smatch_enhanced 0.8.1, on pairs without collapses."""
     import smatch as original
     from amrlib.evaluate import smatch_enhanced, smatch_reentracy_srl
 
     entries = [entry.graph for entry in little_prince()]
-    pairs = list(zip(entries[:60], entries[1:61], strict=True))
+    pairs = list(itertools.pairwise(entries[:61]))
     pairs += [(a, b) for row, a, b in scored_pairs() if row["set"].startswith("lpp")][:60]
     names = {"Named Ent.": entity, "Negations": negations, "Concepts": concepts}
     starts, original.iteration_num = original.iteration_num, 12
@@ -271,6 +271,8 @@ def test_correlation_with_people_is_that_of_the_authors_of_bamboo():
 
     from .gold import graphs_even_if_malformed
 
+    if not SOAK:
+        del wanted["sts"]
     for part, (authors, measured) in wanted.items():
         folder = data("amr", "bamboo", part)
         left, right = (graphs_even_if_malformed(folder / "main" / f"{side}.dev.amr") for side in ("src", "tgt"))

@@ -114,7 +114,9 @@ def subject_role(s: Sentence, token: Token) -> str:
         return "ARG1"
     if base in lex.ARG1_SUBJECT:
         # He grows, but he grows flowers: with an object, the subject acts.
-        transitive = base not in lex.OBJECT_ROLES and any(c.dep_ == "dobj" for c in token.children)
+        transitive = base not in lex.OBJECT_ROLES and any(
+            c.dep_ == "dobj" and lemma(c) not in lex.TIME_UNITS for c in token.children
+        )
         return "ARG0" if transitive else "ARG1"
     if base in ("begin", "start", "stop", "end", "open", "close", "break", "change", "move", "burn", "continue"):
         transitive = any(c.dep_ in ("dobj", "xcomp", "ccomp") for c in token.children)
