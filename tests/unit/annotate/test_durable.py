@@ -103,7 +103,6 @@ def test_a_port_that_is_taken_is_said_so(make_study, material):
 
     study = make_study(material)
     with bind("127.0.0.1", 0) as taken:
-        taken.listen()
         with pytest.raises(FaithfuseError, match="cannot listen"):
             serve(study.folder, host="127.0.0.1", port=taken.getsockname()[1], tokens=False)
 

@@ -41,6 +41,7 @@ def bind(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen(128)  # who comes before the app is ready waits for it
     except OSError as error:
         listener.close()
         raise FaithfuseError(

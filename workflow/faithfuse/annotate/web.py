@@ -85,11 +85,14 @@ class Pages:
         self.templates = Environment(
             loader=FileSystemLoader(HERE / "templates"),
             autoescape=True,
+            auto_reload=False,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
         self.templates.filters |= {"shown": shown, "minutes": minutes}
+        for name in self.templates.list_templates():  # compile now, so that nobody waits for it
+            self.templates.get_template(name)
         self.codebook, self.roles = None, {}
         if self.audit:
             from faithfuse.annotate.codebook import load_codebook

@@ -214,7 +214,7 @@ function showProblems(defects) {
   for (const box of form.querySelectorAll(".problems")) box.replaceChildren();
   for (const { field, code, found, fix } of defects) {
     const line = document.createElement("p");
-    line.textContent = `${found}. ${fix}`;
+    line.textContent = `${found[0].toUpperCase()}${found.slice(1)}. ${fix}`;
     line.dataset.code = code;
     document.getElementById(`problems-${field}`).append(line);
   }
