@@ -37,7 +37,8 @@ def bind(host: str, port: int) -> socket.socket:
         FaithfuseError: the address cannot be had.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Named, since asyncio switches Nagle's delay (40 ms on every page) off for sockets that say they are TCP alone.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
