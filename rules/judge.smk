@@ -13,7 +13,9 @@ rule judge:
         code=code("llm.judge", "llm.likelihood", "llm.commands"),
     output:
         verdicts=update("results/verdicts/{domain}.jsonl"),
+        verdicts_meta=update("results/verdicts/{domain}.jsonl.meta.json"),
         likelihood=update("results/likelihood/{domain}.jsonl"),
+        likelihood_meta=update("results/likelihood/{domain}.jsonl.meta.json"),
     log:
         "results/logs/judge/{domain}.log",
     benchmark:

@@ -12,6 +12,7 @@ rule respond:
         code=code("llm.generate", "llm.commands"),
     output:
         responses=update("results/responses/{domain}.jsonl"),
+        meta=update("results/responses/{domain}.jsonl.meta.json"),
     log:
         "results/logs/respond/{domain}.log",
     benchmark:
