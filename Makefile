@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test lint format bench bench-gpu soak setup models clean
+.PHONY: run test lint format bench soak setup models clean
 
 run: models
 	@snakemake --cores $(CORES) --quiet rules host
@@ -37,9 +37,6 @@ format: setup
 
 bench: models
 	python tests/benchmarks/run.py
-
-bench-gpu: setup
-	python tests/benchmarks/bench_gpu.py
 
 soak: models
 	FAITHFUSE_SOAK=1 pytest
