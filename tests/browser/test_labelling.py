@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from faithfuse.annotate import adjudicate, export
 from faithfuse.audit.check import check_bytes
 from faithfuse.audit.record import texts
@@ -245,8 +243,7 @@ def test_the_role_guides_and_the_codebook_is_on_hand(serve, visit, lamps):
     assert page.locator("input:checked").evaluate_all("all => all.map((one) => one.value)") == [""] * 5
 
 
-@pytest.mark.parametrize("width", [360, 1440])
-def test_labels_are_adjudicated_after_closing_beside_the_originals(serve, visit, lamps, width):
+def test_labels_are_adjudicated_after_closing_beside_the_originals(serve, visit, lamps):
     served = serve(tuples=lamps[:1])
     for name, disclosure in (("anna", "0"), ("ben", "1")):
         page = open_tuple(visit, served, name)
@@ -254,7 +251,7 @@ def test_labels_are_adjudicated_after_closing_beside_the_originals(serve, visit,
         page.locator("#save").click()
         page.wait_for_url(served.base + "/")
     before = records(served)
-    lead = visit(served.links["lead"], viewport={"width": width, "height": 800})
+    lead = visit(served.links["lead"], viewport={"width": 360, "height": 740})
     lead.get_by_role("button", name="Close independent labelling").click()
     lead.get_by_role("link", name="Decide on disagreements").click()
     assert lead.locator("tbody td").first.inner_text() == "D"

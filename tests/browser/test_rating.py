@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from faithfuse.annotate import judge, sources
 
 
@@ -299,15 +297,14 @@ def test_a_rating_that_was_refused_for_an_ended_session_is_kept(serve, visit, qu
     assert standing(served) == {1: 4}
 
 
-@pytest.mark.parametrize("width", [360, 1440])
-def test_ratings_are_adjudicated_after_closing_beside_the_originals(serve, visit, questions, width):
+def test_ratings_are_adjudicated_after_closing_beside_the_originals(serve, visit, questions):
     served = serve(sources.Material(questions.items[:2], questions.responses[:2]))
     for name, key in (("anna", "5"), ("ben", "1")):
         page = come_in(visit, served, name)
         page.locator("#go").click()
         press(page, key)
         press(page, key, goes_to=served.base + "/")
-    lead = visit(served.links["lead"], viewport={"width": width, "height": 800})
+    lead = visit(served.links["lead"], viewport={"width": 360, "height": 740})
     lead.get_by_role("link", name="Disagreements").click()
     assert lead.locator("tbody a").count() == 0
     lead.get_by_role("link", name="progress page").click()

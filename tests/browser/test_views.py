@@ -59,10 +59,13 @@ def test_every_view_is_accessible_and_fits(visit, rated, serve, lamps, size, sch
     look(page, "choose")
     page.get_by_role("button", name="anna", exact=True).click()
     look(page, "home")
-    for position in range(1, 7):
+    total = judge.progress(rated.store, "anna").total
+    pages = [judge.page(rated.store, "anna", position) for position in range(1, total + 1)]
+    views = {("points" if each.item.context else "plain", each.standing is None): each.position for each in pages}
+    for (kind, is_open), position in views.items():
         page.goto(f"{rated.base}/item/{position}")
         page.locator(".keys summary").click()
-        look(page, f"item {position}")
+        look(page, f"{kind}, {'open' if is_open else 'rated'}")
     lead = visit(rated.links["lead"], **options)
     look(lead, "progress")
     adjudicate.close(rated.store)
@@ -89,6 +92,6 @@ def test_every_view_is_accessible_and_fits(visit, rated, serve, lamps, size, sch
     page.locator("#save").click()
     page.locator("#problems-M p").wait_for()
     page.wait_for_load_state("networkidle")
-    page.problems.clear()  # the browser notes the refusal (422) itself
+    page.problems.clear()  # the browser itself notes the refusal (422)
     look(page, "rejected labels")
     assert {name: found for name, found in seen.items() if found} == {}

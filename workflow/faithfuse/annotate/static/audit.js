@@ -173,7 +173,7 @@ function mark(name) {
   say(`Marked as evidence for ${name}.`);
 }
 
-for (const button of form.querySelectorAll(".mark-as")) {
+for (const button of document.querySelectorAll(".mark-as")) {
   // Keeps the selection, which a click on a button would end.
   button.addEventListener("mousedown", (event) => event.preventDefault());
   button.addEventListener("click", () => mark(button.dataset.predicate));
