@@ -39,11 +39,11 @@ def _read(path):
 
 def test_two_csv_files_become_a_fused_metric_with_intervals(planted, run, tmp_path):
     files = planted(rows=60)
-    run("correlate", files.metrics, files.ratings, "--out", tmp_path / "c.csv", "--resamples", 100)
+    run("correlate", files.metrics, files.ratings, "--out", tmp_path / "c.csv")
     rows = _read(tmp_path / "c.csv")
     assert tuple(rows[0]) == CORRELATION_COLUMNS
     assert {row["domain"] for row in rows} == {"short_form_qa"}
-    run("fuse", files.metrics, files.ratings, "--out", tmp_path / "m", "--seeds", 1, "--resamples", 100)
+    run("fuse", files.metrics, files.ratings, "--out", tmp_path / "m", "--seeds", 1)
     assert sorted(path.name for path in (tmp_path / "m").iterdir()) == [
         "blind.csv",
         "card.md",
@@ -72,8 +72,8 @@ def test_two_csv_files_become_a_fused_metric_with_intervals(planted, run, tmp_pa
 def test_the_same_command_gives_the_same_bytes(planted, run, tmp_path):
     files = planted(rows=40)
     for name in ("a", "b"):
-        run("correlate", files.metrics, files.ratings, "--out", tmp_path / name / "c.csv", "--resamples", 100)
-        run("fuse", files.metrics, files.ratings, "--out", tmp_path / name, "--seeds", 1, "--resamples", 50)
+        run("correlate", files.metrics, files.ratings, "--out", tmp_path / name / "c.csv")
+        run("fuse", files.metrics, files.ratings, "--out", tmp_path / name, "--seeds", 1)
     for path in sorted((tmp_path / "a").iterdir()):
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
 
@@ -99,20 +99,19 @@ def test_a_failure_leaves_the_previous_output_in_place(planted, run, tmp_path):
 def test_ratings_of_responses_that_have_no_metrics_are_reported(planted, run, tmp_path):
     files = planted(rows=30)
     files.ratings.write_text(files.ratings.read_text() + "elsewhere,s,r0,,4\n")
-    result = run("correlate", files.metrics, files.ratings, "--out", tmp_path / "c.csv", "--resamples", 0)
+    result = run("correlate", files.metrics, files.ratings, "--out", tmp_path / "c.csv")
     assert "1 rated responses" in result.stderr
 
 
 def test_pairs_of_metrics_are_added_when_asked_for(planted, run, tmp_path):
     files = planted(rows=60)
     run(
-        "fuse", files.metrics, files.ratings, "--out", tmp_path / "m", "--seeds", 1,
-        "--resamples", 20, "--interactions", 2,
+        "fuse", files.metrics, files.ratings, "--out", tmp_path / "m", "--seeds", 1, "--interactions", 2,
     )  # fmt: skip
     assert sum(len(term.metrics) == 2 for term in read_model(tmp_path / "m").terms) == 2
     run(
         "validate", files.metrics, files.ratings, "--out", tmp_path / "v", "--repeats", 1,
-        "--folds", 2, "--curve-seeds", 1, "--resamples", 20,
+        "--folds", 2, "--curve-seeds", 1,
     )  # fmt: skip
     assert {row["scheme"] for row in _read(tmp_path / "v" / "validation.csv")} == {"grouped_cv"}
     assert len(_read(tmp_path / "v" / "learning_curve.csv")) > 6

@@ -59,7 +59,7 @@ def test_every_scheme_trains_on_other_rows_only(systems, monkeypatch):
     monkeypatch.setattr(
         validation, "_out_of_fold", lambda j, c, plan, *rest: (plans.append(plan), predict(j, c, plan, *rest))[1]
     )
-    validate(joined, "d", repeats=1, fold_count=2, settings=FAST, resamples=20)
+    validate(joined, "d", repeats=1, fold_count=2, settings=FAST)
     by_group, by_system, by_both = plans
     names = np.array(table.systems)
     for plan in plans:
@@ -73,7 +73,7 @@ def test_every_scheme_trains_on_other_rows_only(systems, monkeypatch):
 
 def test_schemes_stand_side_by_side_with_intervals(systems):
     joined = systems()
-    rows = validate(joined, "d", repeats=2, fold_count=3, settings=FAST, resamples=200)
+    rows = validate(joined, "d", repeats=2, fold_count=3, settings=FAST)
     values = _values(rows)
     for scheme in ("grouped_cv", "within_item", "system_out", "system_and_group_out"):
         for system in ("fused", "best_single", "difference", "mean_z", "ridge", "random_forest"):
@@ -87,16 +87,16 @@ def test_schemes_stand_side_by_side_with_intervals(systems):
 
 
 def test_the_fused_score_and_a_rater_meet_the_same_target(systems):
-    noisy = _values(validate(systems(rater_noise=2.0), "d", repeats=1, fold_count=2, settings=FAST, resamples=200))
+    noisy = _values(validate(systems(rater_noise=2.0), "d", repeats=1, fold_count=2, settings=FAST))
     assert noisy["one_rater", "human"]["rows"] == noisy["one_rater", "fused"]["rows"] == 30 * 4 * 3
     assert noisy["one_rater", "difference"]["value"] > 0  # raters this noisy are beaten
-    careful = _values(validate(systems(rater_noise=0.1), "d", repeats=1, fold_count=2, settings=FAST, resamples=200))
+    careful = _values(validate(systems(rater_noise=0.1), "d", repeats=1, fold_count=2, settings=FAST))
     assert careful["one_rater", "human"]["value"] > 0.9
     assert careful["one_rater", "difference"]["high"] < 0  # raters this careful are not
 
 
 def test_schemes_that_the_data_does_not_allow_are_left_out(planted):
-    rows = validate(planted(rows=40).joined(), "d", repeats=1, fold_count=3, settings=FAST, resamples=20)
+    rows = validate(planted(rows=40).joined(), "d", repeats=1, fold_count=3, settings=FAST)
     assert {row["scheme"] for row in rows} == {"grouped_cv"}  # one system, one response per item, one rater
 
 
@@ -127,9 +127,9 @@ def test_the_learning_curve_grows_with_nested_training_sets(planted, monkeypatch
 
 
 def test_a_model_transfers_to_another_set_with_the_metric_chosen_in_training(planted):
-    model = fuse(planted(rows=80, folder="here").joined(), "here", seeds=1, settings=FAST, resamples=50).model
+    model = fuse(planted(rows=80, folder="here").joined(), "here", seeds=1, settings=FAST).model
     other = planted(rows=60, seed=9, folder="there", domain="long_form_qa").joined()
-    rows = {row["system"]: row for row in transfer(model, other, "there", resamples=200)}
+    rows = {row["system"]: row for row in transfer(model, other, "there")}
     assert rows["best_single"]["metric"] == model.training["best_single"]["metric"] == "LLM Conf."
     assert {(row["trained_on"], row["tested_on"]) for row in rows.values()} == {("here", "there")}
     assert rows["fused"]["low"] > 0.3
@@ -137,9 +137,9 @@ def test_a_model_transfers_to_another_set_with_the_metric_chosen_in_training(pla
 
 
 def test_metrics_that_the_other_set_lacks_count_as_missing_and_are_named(planted):
-    model = fuse(planted(rows=80, folder="here").joined(), "here", seeds=1, settings=FAST, resamples=50).model
+    model = fuse(planted(rows=80, folder="here").joined(), "here", seeds=1, settings=FAST).model
     other = planted(rows=60, strength={"ROUGE-1": 0.6, "BERTScore": 0.5}, folder="there").joined()
-    rows = {row["system"]: row for row in transfer(model, other, "there", resamples=50)}
+    rows = {row["system"]: row for row in transfer(model, other, "there")}
     assert "4 of 6 metrics not in this table: LLM Conf." in rows["fused"]["note"]
     assert "best_single" not in rows
     assert not math.isnan(rows["fused"]["value"])

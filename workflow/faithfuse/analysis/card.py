@@ -37,7 +37,7 @@ def card_text(fusion: Fusion) -> str:
         "## Blind rows",
         "",
         f"{training['blind_rows']} responses in {training['blind_groups']} groups that training never saw. Pearson",
-        "correlation with the human rating, 95% bootstrap interval over groups:",
+        "correlation with the human rating, 95% interval from a jackknife over groups:",
         "",
         f"* fused: {_value(evaluation[FUSED])}",
         f"* best single metric, {evaluation[SINGLE]['metric']}, {evaluation[SINGLE]['note']}:"

@@ -9,11 +9,12 @@ import typer
 
 _METRICS = typer.Argument(help="Metric table: item_id,system,group and one column per metric.", show_default=False)
 _RATINGS = typer.Argument(help="Ratings, .csv or .jsonl: item_id,system,annotator,point,likert.", show_default=False)
-_RESAMPLES = typer.Option(2000, min=0, help="Bootstrap draws for the 95% intervals.")
 _SEED = typer.Option(0, min=0, help="Seed; the same seed gives the same bytes.")
 _DOMAIN = typer.Option(None, help="Domain; by default what METRICS.csv.meta.json says.")
 _EBM = typer.Option("small", help="EBM settings: small (few hundred ratings) or library (interpret's own).")
 _INTERACTIONS = typer.Option(None, min=0, help="Pairs of metrics that the EBM may add; by default what --ebm says.")
+# The workflow's rule still passes these to `correlate`, whose intervals need neither draws nor a seed.
+_UNUSED = typer.Option(0, min=0, hidden=True)
 UNSTATED = "unstated"
 
 
@@ -69,8 +70,8 @@ def correlate(
     ratings: Path = _RATINGS,
     out: Path = typer.Option(..., help="CSV file to write."),
     domain: str = _DOMAIN,
-    resamples: int = _RESAMPLES,
-    seed: int = _SEED,
+    resamples: int = _UNUSED,
+    seed: int = _UNUSED,
 ) -> None:
     """Correlate every metric with people's ratings (Tables I–III), with intervals and p-values."""
     from faithfuse.analysis.correlation import CORRELATION_COLUMNS, correlation_rows
@@ -78,7 +79,7 @@ def correlate(
 
     _one_thread()
     joined = _join(metrics, ratings)
-    rows = correlation_rows(joined, domain or joined.table.domain or UNSTATED, resamples=resamples, seed=seed)
+    rows = correlation_rows(joined, domain or joined.table.domain or UNSTATED)
     write_csv(out, CORRELATION_COLUMNS, rows)
     print(f"wrote {out}", file=sys.stderr)
 
@@ -86,7 +87,7 @@ def correlate(
 def agreement(
     ratings: Path = _RATINGS,
     out: Path = typer.Option(None, help="CSV file to write; without it the table is printed."),
-    resamples: int = _RESAMPLES,
+    resamples: int = typer.Option(2000, min=0, help="Bootstrap draws for the 95% intervals."),
     seed: int = _SEED,
 ) -> None:
     """Say how far the raters agree: Krippendorff's alpha with a bootstrap interval over items."""
@@ -113,7 +114,6 @@ def fuse(
     seeds: int = typer.Option(10, min=1, help="Seeds, each with a split of its own."),
     blind_fraction: float = typer.Option(0.3, help="Share of the groups kept blind in a split."),
     seed: int = _SEED,
-    resamples: int = _RESAMPLES,
     threads: int = typer.Option(1, min=1, help="Worker processes; the result does not depend on it."),
     ebm: str = _EBM,
     interactions: int = _INTERACTIONS,
@@ -136,7 +136,6 @@ def fuse(
         seeds=seeds,
         blind_fraction=blind_fraction,
         seed=seed,
-        resamples=resamples,
         settings=settings,
         threads=threads,
         provenance={"metrics_sha256": digest(metrics), "ratings_sha256": digest(ratings), "note": note},
@@ -177,7 +176,6 @@ def validate(
     folds: int = typer.Option(5, min=2, help="Folds of groups."),
     curve_seeds: int = typer.Option(10, min=0, help="Splits per point of the learning curve; 0 leaves it out."),
     seed: int = _SEED,
-    resamples: int = _RESAMPLES,
     threads: int = typer.Option(1, min=1, help="Worker processes; the result does not depend on it."),
     ebm: str = _EBM,
     interactions: int = _INTERACTIONS,
@@ -196,7 +194,6 @@ def validate(
         repeats=repeats,
         fold_count=folds,
         seed=seed,
-        resamples=resamples,
         settings=settings,
         threads=threads,
     )
@@ -216,8 +213,6 @@ def transfer(
     model: Path = typer.Option(..., help="Folder that `faithfuse fuse` wrote on another set."),
     out: Path = typer.Option(..., help="CSV file to write."),
     domain: str = _DOMAIN,
-    resamples: int = _RESAMPLES,
-    seed: int = _SEED,
 ) -> None:
     """Test a fused metric on another domain or data set than it was trained on."""
     from faithfuse.analysis import transfer as transferring
@@ -226,9 +221,7 @@ def transfer(
 
     _one_thread()
     joined = _join(metrics, ratings)
-    rows = transferring.transfer(
-        read_model(model), joined, domain or joined.table.domain or UNSTATED, resamples=resamples, seed=seed
-    )
+    rows = transferring.transfer(read_model(model), joined, domain or joined.table.domain or UNSTATED)
     write_csv(out, transferring.TRANSFER_COLUMNS, rows)
     print(f"wrote {out}", file=sys.stderr)
 

@@ -1,8 +1,8 @@
-"""Correlations with people, with intervals from a bootstrap over groups.
+"""Correlations with people, with intervals from a jackknife over groups.
 
-Responses to one question or about one dialogue are not independent, so the bootstrap draws whole groups. A draw of
-groups is a row of multinomial weights; every coefficient is then a function of weighted sums, and thousands of
-draws are a few matrix products:
+Responses to one question or about one dialogue are not independent, so whole groups are left out, one at a time. What
+is left is a row of weights 1 and 0; every coefficient is then a function of weighted sums, and leaving out each of
+hundreds of groups is a few matrix products:
 
 * Pearson's r needs six sums per metric, added up per group beforehand.
 * Spearman's rho is Pearson's r on weighted mid-ranks, from cumulative weights in sorted order.
@@ -30,8 +30,8 @@ LIKERT, BOOL = "likert", "bool"
 MIN_PAIRS = 3
 MIN_GROUPS = 5
 LEVEL = 0.95
-# A resample in which a metric is constant has no coefficient. Up to this share of them is tolerated.
-MAX_UNDEFINED = 0.1
+# More groups than this are pooled at random into so many, which bounds time and memory by the square of it.
+MAX_GROUPS = 1000
 HUMAN_CEILING = "Human (leave one rater out)"
 HUMAN_CLASS = "human"
 
@@ -57,6 +57,7 @@ _CHUNK = 256
 _KEPT_VALUES = 4_000_000
 _KEPT_SIGNS = 24_000_000
 _RELATIVE_ZERO = 1e-12
+_NO_SPREAD = 1e-9
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Estimate:
 
     Attributes:
         value: -1 to 1 (AUROC: 0 to 1).
-        low, high: 95% percentile bootstrap interval over groups.
+        low, high: 95% interval from the jackknife over groups; see `correlation_interval`.
         p_value: two-sided, that the coefficient is 0 (AUROC: 0.5); see `group_t_test`.
         pairs: scored and rated responses behind it.
     """
@@ -83,14 +84,11 @@ def group_codes(groups: Sequence[str]) -> np.ndarray:
     return np.unique(np.asarray(groups, dtype=str), return_inverse=True)[1]
 
 
-def group_weights(groups: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield bootstrap weights in chunks of shape (at most 256, groups): how often each group was drawn."""
-    generator = np.random.default_rng(seed)
-    for start in range(0, resamples, _CHUNK):
-        size = min(_CHUNK, resamples - start)
-        drawn = generator.integers(0, groups, size=(size, groups))
-        drawn += np.arange(size)[:, None] * groups
-        yield np.bincount(drawn.ravel(), minlength=size * groups).reshape(size, groups).astype(float)
+def weights_without_each(groups: int) -> Iterator[np.ndarray]:
+    """Yield weights in chunks of shape (at most 256, groups): row i leaves group i out, every other weight is one."""
+    for start in range(0, groups, _CHUNK):
+        size = min(_CHUNK, groups - start)
+        yield 1.0 - np.eye(size, groups, start)
 
 
 class _Ranking:
@@ -107,17 +105,17 @@ class _Ranking:
         self.block = np.cumsum(new) - 1
 
     def sorted_weights(self, group_weights: np.ndarray) -> np.ndarray:
-        """Weight of each row in sorted order, shape (rows, resamples), from weights of shape (groups, resamples)."""
+        """Weight of each row in sorted order, shape (rows, weightings), from weights of shape (groups, weightings)."""
         return group_weights[self.codes]
 
     def blocks(self, sorted_weights: np.ndarray) -> np.ndarray:
-        """Weight of each block of equal values, shape (blocks, resamples)."""
+        """Weight of each block of equal values, shape (blocks, weightings)."""
         if len(self.starts) == len(sorted_weights):
             return sorted_weights
         return np.add.reduceat(sorted_weights, self.starts, axis=0)
 
     def centred_ranks(self, blocks: np.ndarray) -> np.ndarray:
-        """Mid-rank of each block less the mean rank, shape (blocks, resamples)."""
+        """Mid-rank of each block less the mean rank, shape (blocks, weightings)."""
         cumulative = np.cumsum(blocks, axis=0)
         return cumulative - blocks / 2 - cumulative[-1] / 2
 
@@ -160,7 +158,7 @@ class _Pearson:
         np.add.at(self.sums, codes, per_row)
 
     def __call__(self, weights: np.ndarray) -> np.ndarray:
-        """Coefficients of shape (resamples, metrics, humans), NaN where a side is constant."""
+        """Coefficients of shape (weightings, metrics, humans), NaN where a side is constant."""
         sums = (weights @ self.sums).reshape(len(weights), -1, self.metrics)
         count, x, xx = sums[:, 0], sums[:, 1], sums[:, 2]
         result = np.empty((len(weights), self.metrics, self.humans))
@@ -196,7 +194,7 @@ class _Ranked:
         self.positive = [codes[y[:, human] == y[:, human].max()] for human in range(y.shape[1])]
 
     def __call__(self, weights: np.ndarray) -> dict[str, np.ndarray]:
-        """By coefficient, shape (resamples, humans), NaN where undefined."""
+        """By coefficient, shape (weightings, humans), NaN where undefined."""
         by_group = np.ascontiguousarray(weights.T)
         x_weights = self.x.sorted_weights(by_group)
         x_blocks = self.x.blocks(x_weights)
@@ -239,36 +237,32 @@ def correlate(
     groups: Sequence[str],
     *,
     coefficients: Sequence[str] = COEFFICIENTS,
-    resamples: int = 2000,
-    seed: int = 0,
+    intervals: bool = True,
 ) -> dict[tuple[str, int, int], Estimate]:
     """Correlate every metric with every human value, with intervals and p-values.
 
     Args:
         x: metric values, shape (rows, metrics); NaN is unscored, and the row is left out for that metric alone.
         y: human values, shape (rows, humans), none missing.
-        groups: the group of each row; the bootstrap draws groups.
+        groups: the group of each row; the jackknife leaves out whole groups.
         coefficients: of `pearson`, `spearman`, `kendall` and `auroc` (which needs a human value of 0 and 1).
-        resamples: number of bootstrap draws; 0 gives values without intervals.
-        seed: of the draws.
+        intervals: False gives values without intervals.
 
     Returns:
         An estimate by (coefficient, metric index, human index).
     """
-    codes = group_codes(groups)
+    codes = _pooled(group_codes(groups))
     count = int(codes.max()) + 1
     binary = [bool(np.isin(y[:, human], (0.0, 1.0)).all()) for human in range(y.shape[1])]
     estimates: dict[tuple[str, int, int], Estimate] = {}
-    # Blocks of metrics keep what is remembered of the resamples within a fixed budget of memory.
-    block = _KEPT_VALUES // (max(resamples, 1) * y.shape[1] * len(coefficients))
+    # Blocks of metrics keep what is remembered of them within a fixed budget of memory.
+    block = _KEPT_VALUES // (count * y.shape[1] * len(coefficients))
     if KENDALL in coefficients or AUROC in coefficients:
         block = min(block, _KEPT_SIGNS // (count * count * y.shape[1]))
     block = max(1, block)
     for start in range(0, x.shape[1], block):
         part = x[:, start : start + block]
-        for (name, metric, human), estimate in _correlate_block(
-            part, y, codes, count, coefficients, resamples, seed, binary
-        ):
+        for (name, metric, human), estimate in _correlate_block(part, y, codes, count, coefficients, intervals, binary):
             estimates[name, start + metric, human] = estimate
     return estimates
 
@@ -279,8 +273,7 @@ def _correlate_block(
     codes: np.ndarray,
     count: int,
     coefficients: Sequence[str],
-    resamples: int,
-    seed: int,
+    intervals: bool,
     binary: list[bool],
 ) -> Iterator[tuple[tuple[str, int, int], Estimate]]:
     ranked_names = [name for name in coefficients if name != PEARSON]
@@ -304,15 +297,15 @@ def _correlate_block(
         return values
 
     point = evaluate(np.ones((1, count)))
-    drawn = {name: np.empty((resamples, x.shape[1], y.shape[1])) for name in coefficients}
+    without = {name: np.empty((count if intervals else 0, x.shape[1], y.shape[1])) for name in coefficients}
     done = 0
-    for weights in group_weights(count, resamples, seed):
+    for weights in weights_without_each(count) if intervals else ():
         for name, value in evaluate(weights).items():
-            drawn[name][done : done + len(weights)] = value
+            without[name][done : done + len(weights)] = value
         done += len(weights)
     for metric in range(x.shape[1]):
         scored = ~np.isnan(x[:, metric])
-        scored_groups = len(np.unique(codes[scored]))
+        present = np.unique(codes[scored])
         for name in coefficients:
             for human in range(y.shape[1]):
                 reason = _undefined(x[scored, metric], y[scored, human], name, binary[human])
@@ -323,7 +316,9 @@ def _correlate_block(
                     continue
                 signs = ranked[metric].signs[human] if name in (KENDALL, AUROC) else None
                 p_value = _p_value(name, x[scored, metric], y[scored, human], codes[scored], signs)
-                low, high, remark = _interval(drawn[name][:, metric, human], scored_groups)
+                low, high, remark = None, None, ""
+                if intervals:
+                    low, high, remark = _interval(name, value, without[name][present, metric, human])
                 yield key, Estimate(value, low, high, p_value, int(scored.sum()), remark)
 
 
@@ -344,42 +339,96 @@ def _undefined(x: np.ndarray, y: np.ndarray, coefficient: str, binary: bool) -> 
     return ""
 
 
-def _interval(drawn: np.ndarray, groups: int) -> tuple[float | None, float | None, str]:
-    """The interval from bootstrap values, NaN where undefined, and a remark where there is something to say."""
-    if not len(drawn):
-        return None, None, "no interval asked for"
+def _pooled(codes: np.ndarray) -> np.ndarray:
+    """The codes, or those of `MAX_GROUPS` random unions of groups where there are more groups; the same every time."""
+    count = int(codes.max()) + 1
+    return codes if count <= MAX_GROUPS else np.random.default_rng(0).permutation(count)[codes] % MAX_GROUPS
+
+
+def _interval(name: str, value: float, without: np.ndarray) -> tuple[float | None, float | None, str]:
+    if name != AUROC:
+        return correlation_interval(value, without)
+    # 2 * AUROC - 1 is the rank-biserial correlation.
+    low, high, remark = correlation_interval(2 * value - 1, 2 * without - 1)
+    return None if low is None else (low + 1) / 2, None if high is None else (high + 1) / 2, remark
+
+
+def _half_width(without: np.ndarray) -> tuple[float | None, str]:
+    """t quantile times the jackknife standard error over groups, or None with the reason."""
+    groups = len(without)
     if groups < MIN_GROUPS:
-        return None, None, f"no interval: {groups} groups, at least {MIN_GROUPS} needed"
-    defined = drawn[~np.isnan(drawn)]
-    undefined = len(drawn) - len(defined)
-    if undefined > MAX_UNDEFINED * len(drawn):
-        return None, None, f"no interval: undefined in {undefined} of {len(drawn)} resamples"
-    remark = f"undefined in {undefined} of {len(drawn)} resamples" if undefined else ""
-    return *percentile_interval(defined), remark
+        return None, f"no interval: {groups} groups, at least {MIN_GROUPS} needed"
+    undefined = int(np.isnan(without).sum())
+    if undefined:
+        which = "one group" if undefined == 1 else f"any one of {undefined} groups"
+        return None, f"no interval: not defined without {which}"
+    error = math.sqrt((groups - 1) * float(np.var(without)))
+    if error <= _NO_SPREAD:
+        return None, "no interval: the same whichever group is left out"
+    return error * float(stats.t.ppf((1 + LEVEL) / 2, df=groups - 1)), ""
 
 
-def bootstrap_pearson(x: np.ndarray, y: np.ndarray, groups: Sequence[str], resamples: int, seed: int) -> np.ndarray:
-    """Pearson correlations in every bootstrap draw of groups, the same draws for all columns (so they pair).
+def correlation_interval(value: float, without: np.ndarray) -> tuple[float | None, float | None, str]:
+    """95% interval of a correlation: its jackknife standard error on Fisher's z scale, Student's t quantiles.
+
+    The standard error is the jackknife's (Efron & Tibshirani 1993, An Introduction to the Bootstrap, equation 11.5)
+    divided by 1 - value², the slope of Fisher's z; degrees of freedom are the groups less one. Why not a bootstrap:
+    docs/decisions/0502-intervals-and-tests.md.
 
     Args:
-        x: shape (rows, metrics), NaN is unscored.
-        y: shape (rows, humans).
-        groups: the group of each row.
-        resamples: number of draws.
-        seed: of the draws.
+        value: the coefficient of all rows, -1 to 1.
+        without: shape (groups,): the coefficient without each group, NaN where it is not defined.
 
     Returns:
-        Shape (resamples, metrics, humans); NaN where a side is constant in a draw.
+        Both ends, within -1 and 1, and an empty string; or None twice and the reason: fewer than `MIN_GROUPS` groups, a
+        coefficient that hangs on one group, or one that no group changes (such as 1).
     """
-    codes = group_codes(groups)
+    width, reason = _half_width(without)
+    if width is None:
+        return None, None, reason
+    centre = math.atanh(max(-1 + _RELATIVE_ZERO, min(1 - _RELATIVE_ZERO, value)))
+    width /= max(1 - value * value, _RELATIVE_ZERO)
+    return math.tanh(centre - width), math.tanh(centre + width), ""
+
+
+def difference_interval(value: float, without: np.ndarray) -> tuple[float | None, float | None, str]:
+    """95% interval of a difference of two correlations with the same human values: jackknife and Student's t.
+
+    Both correlations lose the same group at a time, so the interval is a paired one.
+
+    Args:
+        value: the difference on all rows, -2 to 2.
+        without: shape (groups,): the difference without each group, NaN where it is not defined.
+
+    Returns:
+        As `correlation_interval`, within -2 and 2.
+    """
+    width, reason = _half_width(without)
+    if width is None:
+        return None, None, reason
+    return max(-2.0, value - width), min(2.0, value + width), ""
+
+
+def pearson_without_each(x: np.ndarray, y: np.ndarray, groups: Sequence[str]) -> np.ndarray:
+    """Pearson correlations without each group, the same group for all columns (so they pair).
+
+    Args:
+        x: shape (rows, metrics), none missing.
+        y: shape (rows,).
+        groups: the group of each row.
+
+    Returns:
+        Shape (groups, metrics); NaN where a side is constant without the group. More than `MAX_GROUPS` groups are
+        pooled at random into so many.
+    """
+    codes = _pooled(group_codes(groups))
     count = int(codes.max()) + 1
-    statistic = _Pearson(x, y, codes, count)
-    chunks = [statistic(weights) for weights in group_weights(count, resamples, seed)]
-    return np.concatenate(chunks) if chunks else np.empty((0, x.shape[1], y.shape[1]))
+    statistic = _Pearson(x, y[:, None], codes, count)
+    return np.concatenate([statistic(weights)[:, :, 0] for weights in weights_without_each(count)])
 
 
 def percentile_interval(drawn: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
-    """The central `level` of bootstrap values."""
+    """The central `level` of values, such as those of many seeds."""
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
@@ -449,7 +498,7 @@ def rater_pairs(joined: Joined) -> tuple[np.ndarray, np.ndarray, list[int]]:
     return np.array(one).reshape(-1, 2), np.array(others).reshape(-1, 2), rows
 
 
-def correlation_rows(joined: Joined, domain: str, *, resamples: int = 2000, seed: int = 0) -> list[dict[str, object]]:
+def correlation_rows(joined: Joined, domain: str) -> list[dict[str, object]]:
     """The rows of the correlation table (`CORRELATION_COLUMNS`) of a metric table and its ratings.
 
     Holm's correction runs over all metrics and both human values of one coefficient; the human ceiling is no
@@ -462,8 +511,6 @@ def correlation_rows(joined: Joined, domain: str, *, resamples: int = 2000, seed
         human_columns,
         table.groups,
         coefficients=(*COEFFICIENTS, AUROC),
-        resamples=resamples,
-        seed=seed,
     )
     rows = []
     for metric, name in enumerate(table.names):
@@ -486,8 +533,6 @@ def correlation_rows(joined: Joined, domain: str, *, resamples: int = 2000, seed
                 others[:, [human]],
                 [table.groups[row] for row in pair_rows],
                 coefficients=COEFFICIENTS,
-                resamples=resamples,
-                seed=seed,
             )
             ceiling = {(name, 0, human): estimate for (name, _, _), estimate in ceiling.items()}
             rows += _rows(domain, HUMAN_CEILING, HUMAN_CLASS, True, 0, "", 0, ceiling)

@@ -27,14 +27,15 @@ from faithfuse.analysis.baselines import (
 from faithfuse.analysis.correlation import (
     PEARSON,
     SPEARMAN,
-    bootstrap_pearson,
     correlate,
+    difference_interval,
     group_codes,
+    pearson_without_each,
     percentile_interval,
 )
 from faithfuse.analysis.ebm import EbmSettings, fit_ebm, usable_metrics
 from faithfuse.analysis.model import FusedModel, clip
-from faithfuse.analysis.ratings import Joined
+from faithfuse.analysis.ratings import Joined, distinct_metrics
 from faithfuse.analysis.splits import blind_split
 from faithfuse.errors import FaithfuseError
 
@@ -89,7 +90,7 @@ def williams_test(r_1y: float, r_2y: float, r_12: float, n: int) -> tuple[float,
     """Williams' test that two metrics correlate equally with the same human values.
 
     Williams 1959, in the form that Steiger 1980 (Psychological Bulletin 87, equation 7) recommends; it takes rows as
-    independent, which rows of one group are not, so the bootstrap interval over groups is the main answer.
+    independent, which rows of one group are not, so the interval over groups is the main answer.
 
     Args:
         r_1y: correlation of the first metric with people.
@@ -118,12 +119,13 @@ def fuse(
     seeds: int = 10,
     blind_fraction: float = 0.3,
     seed: int = 0,
-    resamples: int = 2000,
     settings: EbmSettings | None = None,
     threads: int = 1,
     provenance: dict[str, Any] | None = None,
 ) -> Fusion:
     """Fuse a domain's metrics into one and evaluate it on rows it never saw.
+
+    A metric that has the values of an earlier one on every row is left out (`distinct_metrics`).
 
     Args:
         joined: rated responses with their metrics.
@@ -131,7 +133,6 @@ def fuse(
         seeds: how many seeds, each with its own split; the first one's model is kept.
         blind_fraction: share of the groups that are blind in a split.
         seed: the first seed.
-        resamples: bootstrap draws.
         settings: of the machine.
         threads: worker processes; the result does not depend on it.
         provenance: further entries for the model's `training` (file digests).
@@ -152,6 +153,8 @@ def fuse(
         raise FaithfuseError("--seeds must be at least 1 and --blind-fraction between 0 and 1.")
     if np.all(y == y[0]):
         raise FaithfuseError(f"{table.path}: people rate every response {y[0]:g}; there is nothing to learn from.")
+    joined, repeated = distinct_metrics(joined)
+    table = joined.table
     runs = Parallel(n_jobs=min(threads, seeds))(
         delayed(_run_split)(joined, codes, blind_fraction, seed + offset, settings) for offset in range(seeds)
     )
@@ -164,12 +167,13 @@ def fuse(
     model = replace(
         first.model,
         domain=domain,
+        dropped=first.model.dropped | repeated,
         training=_training(joined, first, seed, blind_fraction, settings, provenance or {}),
     )
     return Fusion(
         model=model,
         importances=_importance_rows(splits, domain),
-        evaluation=_evaluation_rows(joined, codes, first, domain, resamples, seed),
+        evaluation=_evaluation_rows(joined, first, domain),
         splits=_split_rows(splits, domain),
         blind=_blind_rows(joined, first),
         explanations=_explanation_rows(joined, model, first.blind),
@@ -259,16 +263,14 @@ def _importance_rows(splits: list[_Split], domain: str) -> list[dict[str, object
     return rows
 
 
-def _evaluation_rows(
-    joined: Joined, codes: np.ndarray, split: _Split, domain: str, resamples: int, seed: int
-) -> list[dict[str, object]]:
+def _evaluation_rows(joined: Joined, split: _Split, domain: str) -> list[dict[str, object]]:
     table, blind = joined.table, split.blind
     y = joined.likert[blind]
     names = list(split.predictions)
     x = np.column_stack([split.predictions[name] for name in names])
     groups = [table.groups[row] for row in np.flatnonzero(blind)]
-    estimates = correlate(x, y[:, None], groups, coefficients=(PEARSON,), resamples=resamples, seed=seed)
-    ranks = correlate(x, y[:, None], groups, coefficients=(SPEARMAN,), resamples=0)
+    estimates = correlate(x, y[:, None], groups, coefficients=(PEARSON,))
+    ranks = correlate(x, y[:, None], groups, coefficients=(SPEARMAN,), intervals=False)
     single_name = table.names[split.single.index]
     metric_of = {FUSED: FUSED_METRIC, SINGLE: single_name, "best_single_isotonic": single_name}
     filled = split.single.missing(table.values[blind])
@@ -306,15 +308,13 @@ def _evaluation_rows(
             notes.get(system, ""),
             ranks[SPEARMAN, index, 0].value,
         )
-    rows.append(_difference_row(split, y, groups, domain, resamples, seed))
+    rows.append(_difference_row(split, y, groups, domain))
     for system in BASELINES:
         if system in names:
             index = names.index(system)
             estimate, rank = estimates[PEARSON, index, 0], ranks[SPEARMAN, index, 0]
             add(system, metric_of.get(system, ""), len(y), estimate, notes.get(system, ""), rank.value)
-    everywhere = correlate(
-        table.values, joined.likert[:, None], table.groups, coefficients=(PEARSON,), resamples=resamples, seed=seed
-    )
+    everywhere = correlate(table.values, joined.likert[:, None], table.groups, coefficients=(PEARSON,))
     best = max(
         (index for index in range(len(table.names)) if everywhere[PEARSON, index, 0].value is not None),
         key=lambda index: everywhere[PEARSON, index, 0].value,
@@ -332,9 +332,7 @@ def _evaluation_rows(
     return rows
 
 
-def _difference_row(
-    split: _Split, y: np.ndarray, groups: list[str], domain: str, resamples: int, seed: int
-) -> dict[str, object]:
+def _difference_row(split: _Split, y: np.ndarray, groups: list[str], domain: str) -> dict[str, object]:
     fused, single = split.predictions[FUSED], split.predictions[SINGLE]
     r_fused, r_single, r_both = pearson(fused, y), pearson(single, y), pearson(fused, single)
     row: dict[str, object] = {
@@ -352,15 +350,12 @@ def _difference_row(
     if math.isnan(r_fused) or math.isnan(r_single):
         return row
     row["value"] = r_fused - r_single
-    drawn = bootstrap_pearson(np.column_stack([fused, single]), y[:, None], groups, resamples, seed)
-    difference = drawn[:, 0, 0] - drawn[:, 1, 0]
-    difference = difference[~np.isnan(difference)]
+    without = pearson_without_each(np.column_stack([fused, single]), y, groups)
+    row["low"], row["high"], reason = difference_interval(row["value"], without[:, 0] - without[:, 1])
     t, p = williams_test(r_fused, r_single, r_both, len(y))
-    if len(difference) >= 0.9 * resamples and len(difference):
-        row["low"], row["high"] = percentile_interval(difference)
     row["p_value"] = None if math.isnan(p) else p
     tested = "Williams' test not defined" if math.isnan(p) else f"Williams' t({len(y) - 3}) = {t:.2f}, p = {p:.3g}"
-    row["note"] = f"paired bootstrap over {len(set(groups))} groups; {tested}"
+    row["note"] = f"{reason or f'paired jackknife over {len(set(groups))} groups'}; {tested}"
     return row
 
 

@@ -70,6 +70,10 @@ class MetricTable:
             values=self.values[np.asarray(index, dtype=int)],
         )
 
+    def columns(self, index: list[int]) -> MetricTable:
+        """The table with the metrics of `index` alone, in its order."""
+        return replace(self, names=[self.names[i] for i in index], values=self.values[:, index])
+
 
 @dataclass(frozen=True)
 class Human:
@@ -424,3 +428,28 @@ def join(table: MetricTable, ratings: list[Rating], ratings_path: Path | str) ->
         unrated=len(table.items) - len(index),
         unmatched=len(humans) - len(index),
     )
+
+
+def distinct_metrics(joined: Joined) -> tuple[Joined, dict[str, str]]:
+    """Leave out every metric with the values of an earlier one of the table on all rows, missing ones included.
+
+    A repetition tells a model nothing, but takes its share of the importance. Constant metrics stay, since what is to
+    be said of them is that they are constant.
+
+    Returns:
+        What is left, and why the others are not in it, by name.
+    """
+    table = joined.table
+    kept, repeated = [], {}
+    first: dict[bytes, str] = {}
+    for index, name in enumerate(table.names):
+        # Adding 0 makes -0.0 and 0.0 the same bytes.
+        values = table.values[:, index] + 0.0
+        scored = values[~np.isnan(values)]
+        digits = np.where(np.isnan(values), np.nan, values).tobytes()
+        earlier = first.setdefault(digits, name)
+        if earlier == name or np.all(scored == scored[:1]):
+            kept.append(index)
+        else:
+            repeated[name] = f"the same values as {earlier} on all {len(values)} rows"
+    return replace(joined, table=table.columns(kept)), repeated

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from faithfuse.analysis.correlation import PEARSON, bootstrap_pearson, correlate, percentile_interval
+from faithfuse.analysis.baselines import pearson
+from faithfuse.analysis.correlation import PEARSON, correlate, difference_interval, pearson_without_each
 from faithfuse.analysis.fusion import DIFFERENCE, FUSED, SINGLE
 from faithfuse.analysis.model import FusedModel, clip
 from faithfuse.analysis.ratings import Joined
@@ -13,9 +16,7 @@ from faithfuse.errors import InputError
 TRANSFER_COLUMNS = ("trained_on", "tested_on", "system", "metric", "rows", "value", "low", "high", "note", "p_value")
 
 
-def transfer(
-    model: FusedModel, joined: Joined, domain: str, *, resamples: int = 2000, seed: int = 0
-) -> list[dict[str, object]]:
+def transfer(model: FusedModel, joined: Joined, domain: str) -> list[dict[str, object]]:
     """Correlate a fused score with ratings it was not trained on (`TRANSFER_COLUMNS`).
 
     Metrics that the table lacks count as missing, which the model has a bin for; those it has must have the
@@ -39,7 +40,7 @@ def transfer(
         columns.append(chosen["sign"] * table.values[:, table.names.index(single)])
         names.append(SINGLE)
     x = np.column_stack(columns)
-    estimates = correlate(x, y[:, None], table.groups, coefficients=(PEARSON,), resamples=resamples, seed=seed)
+    estimates = correlate(x, y[:, None], table.groups, coefficients=(PEARSON,))
     note = f"{len(absent)} of {len(model.metrics)} metrics not in this table: {', '.join(absent)}" if absent else ""
     rows = []
     for index, name in enumerate(names):
@@ -62,13 +63,11 @@ def transfer(
     if len(names) == 2 and all(row["value"] is not None for row in rows):
         both = ~np.isnan(x[:, 1])
         groups = [group for group, keep in zip(table.groups, both, strict=True) if keep]
-        point = correlate(x[both], y[both][:, None], groups, coefficients=(PEARSON,), resamples=0)
-        drawn = bootstrap_pearson(x[both], y[both][:, None], groups, resamples, seed)
-        difference = drawn[:, 0, 0] - drawn[:, 1, 0]
-        difference = difference[~np.isnan(difference)]
-        enough = len(difference) >= 0.9 * resamples > 0 and rows[0]["low"] is not None
-        low, high = percentile_interval(difference) if enough else (None, None)
-        if all(point[PEARSON, index, 0].value is not None for index in (0, 1)):
+        values = [pearson(x[both, index], y[both]) for index in (0, 1)]
+        if not any(math.isnan(value) for value in values):
+            difference = values[0] - values[1]
+            without = pearson_without_each(x[both], y[both], groups)
+            low, high, reason = difference_interval(difference, without[:, 0] - without[:, 1])
             rows.append(
                 {
                     "trained_on": model.domain,
@@ -76,10 +75,10 @@ def transfer(
                     "system": DIFFERENCE,
                     "metric": "Fused metric less best single metric",
                     "rows": int(both.sum()),
-                    "value": point[PEARSON, 0, 0].value - point[PEARSON, 1, 0].value,
+                    "value": difference,
                     "low": low,
                     "high": high,
-                    "note": "paired, on rows where both are scored",
+                    "note": "; ".join(filter(None, ["paired, on rows where both are scored", reason])),
                     "p_value": None,
                 }
             )

@@ -21,17 +21,18 @@ from threadpoolctl import threadpool_limits
 
 from faithfuse.analysis.baselines import BASELINES, best_single, pearson, predict_baselines
 from faithfuse.analysis.correlation import (
-    MAX_UNDEFINED,
     MIN_GROUPS,
-    bootstrap_pearson,
+    correlation_interval,
+    difference_interval,
     group_codes,
+    pearson_without_each,
     percentile_interval,
     rater_pairs,
 )
 from faithfuse.analysis.ebm import EbmSettings, fit_ebm, usable_metrics
 from faithfuse.analysis.fusion import DIFFERENCE, FUSED, SINGLE
 from faithfuse.analysis.model import clip
-from faithfuse.analysis.ratings import Joined
+from faithfuse.analysis.ratings import Joined, distinct_metrics
 from faithfuse.analysis.splits import blind_split, folds
 from faithfuse.errors import FaithfuseError
 
@@ -93,18 +94,19 @@ def validate(
     repeats: int = 5,
     fold_count: int = 5,
     seed: int = 0,
-    resamples: int = 2000,
     settings: EbmSettings | None = None,
     threads: int = 1,
 ) -> list[dict[str, object]]:
     """Evaluate fusion and its baselines under every scheme the data allows (`VALIDATION_COLUMNS`).
 
-    Intervals are from a bootstrap over groups with the predictions held fixed, and pair the systems of a scheme.
+    Intervals are from a jackknife over groups with the predictions held fixed, and pair the systems of a scheme. A
+    metric that has the values of an earlier one on every row is left out.
 
     Raises:
         FaithfuseError: there are too few groups for the folds.
     """
     settings = settings or EbmSettings()
+    joined, _ = distinct_metrics(joined)
     table, y = joined.table, joined.likert
     codes = group_codes(table.groups)
     if int(codes.max()) + 1 < max(fold_count, MIN_GROUPS):
@@ -115,7 +117,7 @@ def validate(
     repeated = [_out_of_fold(joined, codes, plan, settings, threads) for plan in plans]
     stacked = {system: np.column_stack([run[system] for run in repeated]) for system in SYSTEMS}
     note = f"{fold_count} folds of groups, mean over {repeats} repeats"
-    rows = _scheme_rows(domain, GROUPED_CV, stacked, y, table.groups, resamples, seed, note)
+    rows = _scheme_rows(domain, GROUPED_CV, stacked, y, table.groups, note)
 
     items = group_codes(table.items)
     per_item = np.bincount(items)[items]
@@ -125,7 +127,7 @@ def validate(
         groups = [group for group, keep in zip(table.groups, several, strict=True) if keep]
         centred = _centre(y[several][:, None], items[several])[:, 0]
         text = f"{note}; {len(set(items[several]))} items with several responses, each item's mean taken off"
-        rows += _scheme_rows(domain, WITHIN_ITEM, within, centred, groups, resamples, seed, text)
+        rows += _scheme_rows(domain, WITHIN_ITEM, within, centred, groups, text)
 
     systems = sorted(set(table.systems))
     best = {system: values[:, :1] for system, values in stacked.items()}
@@ -136,7 +138,7 @@ def validate(
         plan = [fold for fold in plan if fold.train.sum() >= MIN_TRAIN]
         left_out = _out_of_fold(joined, codes, plan, settings, threads)
         text = f"{len(plan)} systems, each left out in turn"
-        rows += _scheme_rows(domain, SYSTEM_OUT, _columns(left_out), y, table.groups, resamples, seed, text)
+        rows += _scheme_rows(domain, SYSTEM_OUT, _columns(left_out), y, table.groups, text)
         plan = [
             _Fold((of_system != index) & ~test, (of_system == index) & test, seed)
             for index in range(len(systems))
@@ -145,14 +147,14 @@ def validate(
         plan = [fold for fold in plan if fold.test.any() and fold.train.sum() >= MIN_TRAIN]
         best = _columns(_out_of_fold(joined, codes, plan, settings, threads))
         rater_note = f"{len(systems)} systems by {fold_count} folds of groups, each pair left out in turn"
-        rows += _scheme_rows(domain, SYSTEM_AND_GROUP_OUT, best, y, table.groups, resamples, seed, rater_note)
+        rows += _scheme_rows(domain, SYSTEM_AND_GROUP_OUT, best, y, table.groups, rater_note)
 
     one, others, of_pair = rater_pairs(joined)
     if of_pair:
         compared = {FUSED: best[FUSED][of_pair], HUMAN: one[:, :1]}
         groups = [table.groups[row] for row in of_pair]
         text = f"target: mean of the other raters of a response; fused predicted by {rater_note}"
-        rows += _scheme_rows(domain, ONE_RATER, compared, others[:, 0], groups, resamples, seed, text, HUMAN)
+        rows += _scheme_rows(domain, ONE_RATER, compared, others[:, 0], groups, text, HUMAN)
     return rows
 
 
@@ -174,8 +176,6 @@ def _scheme_rows(
     predictions: dict[str, np.ndarray],
     y: np.ndarray,
     groups: list[str],
-    resamples: int,
-    seed: int,
     note: str,
     against: str = SINGLE,
 ) -> list[dict[str, object]]:
@@ -186,20 +186,22 @@ def _scheme_rows(
         note += f"; {len(y) - len(kept)} rows without a prediction left out"
     target, kept_groups = y[kept], [groups[row] for row in kept]
     values: dict[str, float] = {}
-    drawn: dict[str, np.ndarray] = {}
+    without: dict[str, np.ndarray] = {}
     for system, predicted in predictions.items():
         predicted = predicted[kept]
         values[system] = float(np.mean([pearson(predicted[:, i], target) for i in range(predicted.shape[1])]))
-        drawn[system] = bootstrap_pearson(predicted, target[:, None], kept_groups, resamples, seed)[:, :, 0].mean(1)
+        without[system] = pearson_without_each(predicted, target, kept_groups).mean(axis=1)
     values[DIFFERENCE] = values[FUSED] - values[against]
-    drawn[DIFFERENCE] = drawn[FUSED] - drawn[against]
+    without[DIFFERENCE] = without[FUSED] - without[against]
     order = [FUSED, against, DIFFERENCE, *(name for name in predictions if name not in (FUSED, against))]
     rows = []
     for system in order:
         value = values[system]
-        defined = drawn[system][~np.isnan(drawn[system])]
-        enough = len(defined) >= (1 - MAX_UNDEFINED) * resamples > 0 and len(set(kept_groups)) >= MIN_GROUPS
-        low, high = percentile_interval(defined) if enough and not math.isnan(value) else (None, None)
+        low, high, reason = None, None, ""
+        if not math.isnan(value):
+            interval = difference_interval if system == DIFFERENCE else correlation_interval
+            low, high, reason = interval(value, without[system])
+        remarks = [f"{FUSED} less {against}" if system == DIFFERENCE else "", note, reason]
         rows.append(
             {
                 "domain": domain,
@@ -209,7 +211,7 @@ def _scheme_rows(
                 "value": None if math.isnan(value) else value,
                 "low": low,
                 "high": high,
-                "note": f"{FUSED} less {against}; {note}" if system == DIFFERENCE else note,
+                "note": "; ".join(filter(None, remarks)),
             }
         )
     return rows
@@ -233,6 +235,7 @@ def learning_curve(
     interval is the central 95% over seeds.
     """
     settings = settings or EbmSettings()
+    joined, _ = distinct_metrics(joined)
     y, codes = joined.likert, group_codes(joined.table.groups)
     plan: list[tuple[int, _Fold]] = []
     for offset in range(seeds):
