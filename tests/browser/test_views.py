@@ -94,4 +94,7 @@ def test_every_view_is_accessible_and_fits(visit, rated, serve, lamps, size, sch
     page.wait_for_load_state("networkidle")
     page.problems.clear()  # the browser itself notes the refusal (422)
     look(page, "rejected labels")
+    adjudicate.close(audit.store)
+    page.reload()
+    look(page, "labels, closed")
     assert {name: found for name, found in seen.items() if found} == {}

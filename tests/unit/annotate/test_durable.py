@@ -102,9 +102,8 @@ def test_a_port_that_is_taken_is_said_so(make_study, material):
     from faithfuse.annotate.server import bind, serve
 
     study = make_study(material)
-    with bind("127.0.0.1", 0) as taken:
-        with pytest.raises(FaithfuseError, match="cannot listen"):
-            serve(study.folder, host="127.0.0.1", port=taken.getsockname()[1], tokens=False)
+    with bind("127.0.0.1", 0) as taken, pytest.raises(FaithfuseError, match="cannot listen"):
+        serve(study.folder, host="127.0.0.1", port=taken.getsockname()[1], tokens=False)
 
 
 def test_a_listening_socket_says_that_it_is_tcp():

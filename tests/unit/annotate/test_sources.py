@@ -205,11 +205,11 @@ def test_an_audit_study_is_made_with_its_codebook(tmp_path, repository, made):
 def test_settings_can_be_started_from_a_file_and_options_win(tmp_path, workflow):
     config = tmp_path / "mine.yaml"
     config.write_text("title: Mine\nsample: 3\nseed: 5\n", encoding="utf-8")
-    run("init", tmp_path / "study", "--from", workflow[0], "--config", config, "--sample", 4)
+    run("init", tmp_path / "study", "--from", workflow[0], "--config", config, "--sample", 4, "--overlap", 0)
     from faithfuse.annotate.study import Study
 
     settings = Study(tmp_path / "study").settings
-    assert (settings.title, settings.sample, settings.seed) == ("Mine", 4, 5)
+    assert (settings.title, settings.sample, settings.seed, settings.overlap) == ("Mine", 4, 5, 0)
 
 
 @pytest.mark.parametrize("text", ["titel: x\n", "sample: 0\n", "anchors: {response: {1: x}}\n", "[", "sample: many\n"])

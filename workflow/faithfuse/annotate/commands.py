@@ -37,7 +37,7 @@ def init(
     overlap: int | None = typer.Option(
         None, min=0, help="Items that all annotators judge, the others go to one each; all by default."
     ),
-    seed: int = typer.Option(0, min=0, help="Seed of the draw and of every annotator's order."),
+    seed: int | None = typer.Option(None, min=0, help="Seed of the draw and of every annotator's order; 0 by default."),
     system: list[str] = typer.Option([], "--system", help="Rate only this system's responses (repeatable)."),
     checks: Path | None = typer.Option(None, help="CSV of attention checks: a study's columns and `expected`."),
     config: Path | None = typer.Option(None, help="A study.yaml to start from; the options above win."),
@@ -62,7 +62,7 @@ def init(
     given = {"seed": seed, "sample": sample, "overlap": overlap}
     settings = settings.model_copy(
         update={"kind": "audit" if audit else "rating"}
-        | {name: value for name, value in given.items() if value not in (None, 0) or not config}
+        | {name: value for name, value in given.items() if value is not None}
     )
     paths = [*source, *(more or [])]
     if audit:
