@@ -49,7 +49,8 @@ def test_one_domain_is_kept_with_its_responses_and_ratings(folder):
     long = item("l", domain="long_form_qa", references={"long": ["Ada Lovelace."]})
     data = folder([item("s"), long], [response("s"), response("l")], [rating("s"), rating("l")])
     study = gather([data], Domain.LONG_FORM_QA)
-    assert [record.item_id for records in study for record in records] == ["l", "l", "l"]
+    assert [record.item_id for records in study[:3] for record in records] == ["l", "l", "l"]
+    assert study.left_out == []
 
 
 @pytest.mark.parametrize(
@@ -69,9 +70,36 @@ def test_what_does_not_fit_together_is_refused(folder, responses, ratings, said)
         gather([folder([item("s")], responses, ratings)], Domain.SHORT_FORM_QA)
 
 
-def test_an_item_without_references_is_refused(folder):
-    with pytest.raises(InputError, match="no reference"):
-        gather([folder([item("s", references={})])], Domain.SHORT_FORM_QA)
+def test_a_folder_in_which_no_item_has_a_reference_is_refused(folder):
+    with pytest.raises(InputError, match="no reference for short_form_qa, and neither has any other"):
+        gather([folder([item("s", references={}), item("t", references={})])], Domain.SHORT_FORM_QA)
+
+
+def test_items_without_a_reference_are_left_out_and_counted_with_what_belongs_to_them(folder, tmp_path):
+    items = [item("s"), item("t", references={}), item("u", references={"points": ["Ada"]})]
+    responses = [response("s"), response("t"), response("t", "b"), response("u")]
+    data = folder(items, responses, [rating("s"), rating("t"), rating("u")])
+    out = tmp_path / "out"
+    said = CliRunner().invoke(app, ["items", str(data), "--domain", "short_form_qa", "--out", str(out)])
+    assert (
+        f"{data}: left out 2 of 3 items without a reference for short_form_qa, with their 3 responses and 2 ratings"
+        in said.output
+    )
+    for name in ("items", "responses", "ratings"):
+        lines = (out / f"{name}.jsonl").read_text().splitlines()
+        assert [json.loads(line)["item_id"] for line in lines] == ["s"]
+
+
+def test_a_draw_takes_only_items_with_a_reference(folder):
+    items = [item(f"s{n:02}", references={"short": ["Ada"]} if n % 2 else {}) for n in range(20)]
+    study = gather([folder(items)], Domain.SHORT_FORM_QA, limit=10)
+    assert [record.item_id for record in study.items] == [f"s{n:02}" for n in range(1, 20, 2)]
+
+
+def test_an_item_of_another_domain_needs_no_reference(folder):
+    data = folder([item("s"), item("l", domain="long_form_qa", references={})], [response("s")])
+    study = gather([data], Domain.SHORT_FORM_QA)
+    assert ([record.item_id for record in study.items], study.left_out) == (["s"], [])
 
 
 def test_two_folders_may_not_share_an_id(folder):

@@ -2,7 +2,9 @@
 
 import pytest
 
-from faithfuse.llm.points import read_points, sentences
+from faithfuse.amr.sentences import split_sentences
+from faithfuse.datasets.points import sentences
+from faithfuse.llm.points import read_points
 
 
 @pytest.mark.parametrize(
@@ -41,4 +43,17 @@ def test_a_text_with_words_always_has_a_point_and_no_word_of_a_marked_line_is_lo
     for text in ("*", "...", "* a", "a\n* b\nc", "1.5 litres"):
         found = read_points(text)
         assert bool(found) == any(c.isalnum() for c in text) or found == [text]
-    assert sentences("") == []
+    assert read_points("") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann left. bob stayed . They met at 5 p.m. on Monday. Good.",
+        "ann left . bob stayed . ",
+        "He has no. 4 here. She said no. He left. Fine. :)",
+    ],
+)
+def test_a_summary_without_markers_has_the_points_that_importers_and_the_parser_cut(text):
+    assert read_points(text) == sentences(text)
+    assert read_points(text) == split_sentences(text)

@@ -1,7 +1,8 @@
 """Stage 1: gather items, responses and ratings of one domain, and check them against each other.
 
 Every input folder holds `items.jsonl`, `responses.jsonl` and `ratings.jsonl` (the form that
-`faithfuse data import` writes and that `config/sample/` is in). Nothing that fails a check goes on.
+`faithfuse data import` writes and that `config/sample/` is in). Nothing that fails a check goes on. Items without a
+reference for their domain, which no metric of the paper's tables can be computed of, are left out and counted.
 """
 
 from __future__ import annotations
@@ -20,20 +21,24 @@ FILES = ("items.jsonl", "responses.jsonl", "ratings.jsonl")
 
 
 class Study(NamedTuple):
-    """The items of one domain with what was answered to them and what people said of the answers."""
+    """The items of one domain with what was answered to them and what people said of the answers.
+
+    `left_out` says, per folder that had any, which items, responses and ratings were left out and why.
+    """
 
     items: list[Item]
     responses: list[Response]
     ratings: list[Rating]
+    left_out: list[str]
 
 
 def read_study(folder: Path, domain: Domain) -> Study:
-    """Read one folder and keep one domain.
+    """Read one folder and keep one domain, without the items that have no reference for it.
 
     Raises:
         InputError: a file is missing or a record is malformed; a response or rating names an item that does not
-            exist, a rating names a response or a point that does not exist, or a group spans two domains' items
-            of different kinds.
+            exist, a rating names a response or a point that does not exist; or none of the domain's items has a
+            reference.
     """
     for name in FILES:
         if not (folder / name).is_file():
@@ -46,25 +51,35 @@ def read_study(folder: Path, domain: Domain) -> Study:
     responses = read_records(folder / "responses.jsonl", Response)
     ratings = read_records(folder / "ratings.jsonl", Rating)
     check(items, responses, ratings, folder)
-    ids = {item.item_id for item in items if item.domain == domain}
-    return Study(
-        [item for item in items if item.item_id in ids],
+    of_domain = [item for item in items if item.domain == domain]
+    bare = {item.item_id for item in of_domain if not item.gold()}
+    if bare and len(bare) == len(of_domain):
+        raise InputError(
+            f"has no reference for {domain}, and neither has any other item of the folder",
+            path=folder / "items.jsonl",
+            record=of_domain[0].item_id,
+            fix="Give items references (short, long or points), or leave the folder out.",
+        )
+    ids = {item.item_id for item in of_domain} - bare
+    study = Study(
+        [item for item in of_domain if item.item_id in ids],
         [response for response in responses if response.item_id in ids],
         [rating for rating in ratings if rating.item_id in ids],
+        [],
     )
+    if bare:
+        lost = (sum(record.item_id in bare for record in records) for records in (responses, ratings))
+        study.left_out.append(
+            "{}: left out {} of {} items without a reference for {}, with their {} responses and {} ratings".format(
+                folder, len(bare), len(of_domain), domain, *lost
+            )
+        )
+    return study
 
 
 def check(items: Sequence[Item], responses: Sequence[Response], ratings: Sequence[Rating], folder: Path) -> None:
     """Check that the three files of one folder fit each other; see `read_study` for the errors."""
-    known = {item.item_id: item for item in items}
-    for item in items:
-        if item.domain != Domain.TASK_ORIENTED and not item.gold():
-            raise InputError(
-                "has no reference for its domain",
-                path=folder / "items.jsonl",
-                record=item.item_id,
-                fix="Give it references (short, long or points).",
-            )
+    known = {item.item_id for item in items}
     answered: dict[tuple[str, str], Response] = {}
     for response in responses:
         if response.item_id not in known:
@@ -98,7 +113,8 @@ def gather(folders: Sequence[Path], domain: Domain, limit: int | None = None, se
     """Join several folders; `limit` draws that many items, seeded, with all their responses and ratings.
 
     Raises:
-        InputError: two folders share an item id, or nothing of this domain is found.
+        InputError: two folders share an item id, nothing of this domain is found, or a folder has none with a
+            reference.
     """
     studies = [read_study(folder, domain) for folder in folders]
     owner: dict[str, Path] = {}
@@ -125,6 +141,7 @@ def gather(folders: Sequence[Path], domain: Domain, limit: int | None = None, se
         items,
         [response for study in studies for response in study.responses if response.item_id in kept],
         [rating for study in studies for rating in study.ratings if rating.item_id in kept],
+        [line for study in studies for line in study.left_out],
     )
 
 
@@ -145,8 +162,10 @@ def register_items(app: typer.Typer) -> None:
                 f"{domain} exists in the data set alone", fix=f"Choose from {', '.join(EVALUATED_DOMAINS)}."
             )
         study = gather(folders, domain, limit, seed)
-        for name, records in zip(FILES, study, strict=True):
+        for name, records in zip(FILES, study[: len(FILES)], strict=True):
             write_records(out / name, records)
         typer.echo(
             f"{domain}: {len(study.items)} items, {len(study.responses)} responses, {len(study.ratings)} ratings"
         )
+        for line in study.left_out:
+            typer.echo(f"  {line}")

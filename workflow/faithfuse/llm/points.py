@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
+from faithfuse.datasets.points import sentences
+
 # A marker is only a marker at the start of a line, with a blank after it; a bare `*` may touch its text.
 _BULLET = re.compile(r"^\s*(?:[-–—•‣◦▪·+]\s+|\*+(?!\*)\s*|\(?\d{1,2}[.)]\s+)(?P<text>.*)$")
 _BOLD_HEADING = re.compile(r"^\s*\*\*[^*]+\*\*:?\s*$")
-# A dot after one of these ends no sentence.
-_ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|No|Jr|Sr)|\b[A-Z])\.$")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])")
 
 
 def read_points(text: str) -> list[str]:
@@ -39,21 +38,13 @@ def read_points(text: str) -> list[str]:
             points[-1] = f"{points[-1]} {line.strip()}".strip()
         after_gap = False
     points = [point for point in (_plain(point) for point in points) if re.search(r"\w", point)]
-    return points or sentences(text)
+    return points or _running_text(text)
 
 
-def sentences(text: str) -> list[str]:
-    """Split running text into sentences at `.`, `!` or `?` before a capital or digit, abbreviations kept whole."""
-    found: list[str] = []
-    for line in text.splitlines():
-        start = 0
-        for match in _SENTENCE_END.finditer(line):
-            if _ABBREVIATION.search(line[start : match.start()].rstrip("\"'”’)")):
-                continue
-            found.append(line[start : match.end()].strip())
-            start = match.end()
-        found.append(line[start:].strip())
-    kept = [_plain(sentence) for sentence in found if re.search(r"\w", sentence)]
+def _running_text(text: str) -> list[str]:
+    """The sentences of each line, the same cut that gives recorded summaries their points and the parser its input."""
+    found = [_plain(sentence) for line in text.splitlines() for sentence in sentences(line)]
+    kept = [sentence for sentence in found if re.search(r"\w", sentence)]
     return kept or ([text.strip()] if text.strip() else [])
 
 

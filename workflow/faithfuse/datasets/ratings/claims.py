@@ -8,7 +8,7 @@ The value of an answer is the mean of its claims, 1 + 4 x the share of true ones
 stays in the item's provenance.
 
 * FacTool: 50 answers, 233 claims, 56 false. It has no reference answers, so its items have none: they serve
-  what needs no reference, and `faithfuse items` refuses them.
+  what needs no reference, and `faithfuse items` leaves them out.
 * Factcheck-GPT: 94 answers, 311 sentences, 678 claims: 472 true, 159 false, 47 unknown. The reference is the
   people's `revised_response`, equal to the response where nothing was wrong (33 times). An answer without a claim
   has no rating. Its sentences are members `sentence1`, `sentence2`, … of an object; they are read by number.
