@@ -37,7 +37,7 @@ DOMAINS = ("short_form_qa", "long_form_qa", "conversational_qa", "summarisation"
 SYSTEMS = (
     ("fused", "Fused metric", 18, 0.61, ""),
     ("best_single", "LLM Conf.", 18, 0.55, "chosen on the 42 training rows"),
-    ("difference", "Fused metric less best single metric", 18, 0.06, "paired bootstrap over 18 groups"),
+    ("difference", "Fused metric less best single metric", 18, 0.06, "paired jackknife over 18 groups"),
     ("ridge", "", 18, 0.57, ""),
     ("paper_way", "ROUGE-1", 60, 0.64, "best of 8 metrics on all rows"),
 )

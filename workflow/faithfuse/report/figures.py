@@ -202,7 +202,7 @@ def correlation_figure(sheets: Sequence[Sheet], paper: PaperValues | None = None
         "correlation",
         "Correlation of each metric with human judgement",
         "For each domain, every metric's Pearson correlation with the human rating, best first, with its 95% "
-        "bootstrap interval; hollow circles are the values published in arXiv 2512.05700. The same numbers are in "
+        "interval over groups; hollow circles are the values published in arXiv 2512.05700. The same numbers are in "
         "tables I to III.",
         [legend, *panels],
         columns=2 if len(panels) > 1 else 1,

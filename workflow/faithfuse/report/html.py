@@ -64,8 +64,8 @@ TABLE_CAPTIONS = {
     5: "Table V. The fused metric against the best single metric on the same blind rows",
 }
 FIGURES = {
-    "correlation": "Pearson correlation of each metric with the human rating, best first, with its 95% bootstrap "
-    "interval.",
+    "correlation": "Pearson correlation of each metric with the human rating, best first, with its 95% interval "
+    "over groups.",
     "importances": "Share of the fused metric's importance by metric class, with its spread over seeds and blind "
     "splits.",
     "fusion": "The fused metric and the best single metric on the same blind rows, with their intervals.",
@@ -137,9 +137,7 @@ def describe_run(description: dict[str, Any] | None) -> Run:
         if embedding.get("layers"):
             value += f", layer {embedding['layers']}"
         facts.append(Fact("BERTScore encoder", value, LIMITS.get(embedding["model"], "")))
-    correlation = settings.get("correlation", {})
-    if correlation.get("resamples"):
-        facts.append(Fact("Intervals", f"95%, bootstrap over groups, {correlation['resamples']} resamples"))
+    facts.append(Fact("Intervals", "95%, jackknife over groups, Student's t"))
     fusion = settings.get("fusion", {})
     if fusion.get("seeds"):
         value = f"Explainable Boosting Machine, {fusion['seeds']} seeds"
