@@ -36,7 +36,7 @@ def rated(serve, questions, dialogue):
 
 
 def at_rest(page) -> None:
-    page.wait_for_load_state("networkidle")
+    page.wait_for_load_state("load")
     assert page.problems == []
 
 
@@ -91,7 +91,6 @@ def test_every_view_is_accessible_and_fits(visit, rated, serve, lamps, size, sch
     look(page, "labels")
     page.locator("#save").click()
     page.locator("#problems-M p").wait_for()
-    page.wait_for_load_state("networkidle")
     page.problems.clear()  # the browser itself notes the refusal (422)
     look(page, "rejected labels")
     adjudicate.close(audit.store)
