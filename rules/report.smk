@@ -19,7 +19,7 @@ rule describe_run:
         mem_mb=500,
         runtime=5,
     params:
-        configuration=RUN.model_dump_json(),
+        configuration=lambda wildcards: RUN.model_dump_json(),
     message:
         "Describing the run"
     shell:
