@@ -218,26 +218,14 @@ import os, sys
 from pathlib import Path
 from faithfuse.audit import ledger
 
-class Dying:
-    def __init__(self, stream):
-        self.stream = stream
-    def __getattr__(self, name):
-        return getattr(self.stream, name)
-    def __iter__(self):
-        return iter(self.stream)
-    def __enter__(self):
-        return self
-    def __exit__(self, *_):
-        pass
-    def write(self, data):
-        os.write(self.stream.fileno(), data[: len(data) // 2])
-        os.kill(os.getpid(), 9)
+write = os.write
 
-class Ledger(type(Path())):
-    def open(self, mode):
-        return Dying(open(self, mode))
+def dying(descriptor, data):
+    write(descriptor, data[: len(data) // 2])
+    os.kill(os.getpid(), 9)
 
-ledger.append(Ledger(sys.argv[1]), [("-", 1, Path(sys.argv[2]).read_bytes())])
+os.write = dying
+ledger.append(Path(sys.argv[1]), [("-", 1, Path(sys.argv[2]).read_bytes())])
 """
 
 
@@ -254,3 +242,60 @@ def test_a_process_killed_in_the_middle_of_a_line_loses_nothing_before_it(path):
     done = ledger.append(path, values([fixtures.record("0000")]))
     assert done.torn_bytes == found.torn_bytes
     assert ledger.verify(path).lines == 2
+
+
+FULL_DISK = """
+import resource, signal, sys
+from pathlib import Path
+from faithfuse.audit import ledger
+from faithfuse.audit.stream import read_values
+from faithfuse.errors import InputError
+
+path = Path(sys.argv[1])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write past the limit then fails half-way, as on a full disk
+resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 1000,) * 2)
+try:
+    ledger.append(path, [("r", position, raw) for position, raw in read_values(sys.argv[2])])
+except InputError as error:
+    print(error)
+"""
+
+
+def test_an_append_that_finds_no_space_leaves_the_ledger_as_it_was(filled, tmp_path):
+    before = filled.read_bytes()
+    more = tmp_path / "more.jsonl"
+    more.write_bytes(b"".join(canonical_json(fixtures.record(state)) + b"\n" for state in ("0101", "0011", "0110")))
+    command = [sys.executable, "-c", FULL_DISK, str(filled), str(more)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "ledger.jsonl: cannot be written" in done.stdout
+    assert filled.read_bytes() == before
+
+
+def test_a_refused_append_leaves_a_torn_line_for_the_one_that_reports_it(filled):
+    with filled.open("ab") as stream:
+        stream.write(b'{"torn')
+    with pytest.raises(InputError, match="already"):
+        ledger.append(filled, values([fixtures.record("1110")]))
+    assert not ledger.torn_path(filled).exists()
+    assert ledger.append(filled, values([fixtures.record("0101")])).torn_bytes == 6
+
+
+def test_nothing_to_append_is_an_error_and_makes_no_ledger(path):
+    with pytest.raises(InputError, match="no record to append"):
+        ledger.append(path, [])
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["", "file/ledger.jsonl"])
+def test_a_ledger_that_cannot_be_written_is_named(tmp_path, name):
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(InputError, match="cannot be written"):
+        ledger.append(tmp_path / name, values([fixtures.record("1110")]))
+
+
+def test_a_record_with_whole_floats_gives_the_same_entry(path, tmp_path):
+    raw = canonical_json(fixtures.record("1110"))
+    ledger.append(path, [("r", 1, raw)])
+    other = tmp_path / "other.jsonl"
+    ledger.append(other, [("r", 1, raw.replace(b'"revision":1}', b'"revision":1.0}'))])
+    assert path.read_bytes() == other.read_bytes()

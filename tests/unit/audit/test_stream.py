@@ -113,6 +113,18 @@ def test_broken_gzip_is_an_error(tmp_path):
         read(path)
 
 
+@pytest.mark.parametrize("separator", [" ", "\n"])
+def test_a_first_line_longer_than_what_is_read_at_once_is_told_from_a_document(tmp_path, separator):
+    records = [{"a": "x" * (3 * stream.CHUNK)}, {"b": 1}]
+    path = written(tmp_path, "unnamed", separator.join(map(json.dumps, records)))
+    assert [value for _, value in read(path)] == records
+
+
+def test_blank_lines_before_a_long_line_are_counted(tmp_path):
+    path = written(tmp_path, "late.jsonl", "\n" + " " * (stream.CHUNK + 5) + "\n" + '{"a":1}\n')
+    assert read(path) == [(3, {"a": 1})]
+
+
 @pytest.mark.parametrize("name", ["nowhere.jsonl", "."])
 def test_what_cannot_be_read_is_an_error(tmp_path, name):
     with pytest.raises(InputError):
@@ -136,7 +148,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     peaks = []
     for name, count, form in (("s.jsonl", 100, "lines"), ("l.jsonl", 20_000, "lines"), ("l.json", 5_000, "array")):
         path = tmp_path / name
-        body = line * count if form == "lines" else b"[" + b",".join([line] * count) + b"]"
+        body = line * count if form == "lines" else b"[" + b",".join([line.strip()] * count) + b"]"  # one long line
         path.write_bytes(body)
         done = subprocess.run(
             [sys.executable, "-c", program, str(path), str(tmp_path / "v.csv")],

@@ -270,6 +270,39 @@ def test_a_missing_document_and_an_undeclared_redaction_are_found(tmp_path):
     assert done.exit_code == 1
 
 
+@pytest.mark.parametrize("content", ["", " \n"])
+def test_an_empty_document_is_no_document(tmp_path, content):
+    write_example(tmp_path)
+    write(tmp_path / "release" / "exclusions.md", content)
+    failing = [row["check"] for row in check_release(tmp_path / "release") if not row["holds"]]
+    assert failing == ["exclusions"]
+
+
+def test_tuples_added_by_a_release_are_found(tmp_path):
+    write_example(tmp_path)
+    with (tmp_path / "release" / "released_sample.csv").open("a") as stream:
+        stream.write("constructed-900,travel,0\n")
+    failing = [row["check"] for row in check_release(tmp_path / "release") if not row["holds"]]
+    assert failing == ["nothing_added"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [("removed: 3", "removed: three", "declared_removed 'three'"), ("declared_removed: 3", "", "another form")],
+)
+def test_a_release_that_does_not_say_what_it_removed_is_refused(tmp_path, before, after, message):
+    write_example(tmp_path)
+    path = tmp_path / "release" / "release.yaml"
+    write(path, path.read_text("utf-8").replace(before, after))
+    with pytest.raises(InputError, match=message):
+        check_release(tmp_path / "release")
+
+
+def test_a_table_without_rows_is_refused(tmp_path):
+    with pytest.raises(InputError, match="holds no row"):
+        read_frame(write(tmp_path / "f.csv", "tuple_id,domain,dQ\n"))
+
+
 def test_a_relabelled_sample_is_found(tmp_path):
     write_example(tmp_path)
     folder = tmp_path / "release"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import os
 import subprocess
@@ -72,16 +73,39 @@ def check_bytes_of(state: str) -> str:
 @pytest.mark.parametrize("state", oracle.STATES)
 def test_a_fault_planted_in_one_state_is_found_and_named(state, monkeypatch):
     right = endpoint.omission_endpoint
-    faulty_inputs = tuple(fixtures.VALUES[symbol] for symbol in state)
+    place = tuple(fixtures.VALUES[symbol] for symbol in state)
+    for wrong in {1, 0, None} - {right(*place)}:
 
-    def faulty(*predicates):
-        found = right(*predicates)
-        return {1: 0, 0: 1, None: 0}[found] if predicates == faulty_inputs else found
+        def faulty(*predicates, wrong=wrong):
+            return wrong if predicates == place else right(*predicates)
 
-    monkeypatch.setattr(endpoint, "omission_endpoint", faulty)
-    failures: list[str] = []
-    run._states(check_bytes, failures)
-    assert [failure.split()[1] for failure in failures] == [state]
+        monkeypatch.setattr(endpoint, "omission_endpoint", faulty)
+        failures: list[str] = []
+        run._states(check_bytes, failures)
+        assert [failure.split()[1] for failure in failures] == [state]
+
+
+def test_the_oracle_shares_no_code_with_the_checker():
+    tree = ast.parse(Path(oracle.__file__).read_text("utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert {node.module for node in imports} == {"__future__", "itertools"}
+
+
+# The report and other readers rely on these two.
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [("states", "I,A,M,D,endpoint,oracle"), ("mutations", "case,defect,rejected,code,expected_code")],
+)
+def test_tables_have_the_documented_columns(suite, tmp_path, name, columns):
+    run.write_tables(suite.tables, tmp_path)
+    assert (tmp_path / f"{name}.csv").read_text("utf-8").splitlines()[0] == columns
+
+
+def test_192_mutations_are_rejected_with_the_expected_code(suite):
+    rows = suite.tables["mutations"].rows
+    assert len(rows) == 192
+    assert len({(row["case"], row["defect"]) for row in rows}) == 192
+    assert all(row["rejected"] == 1 and row["code"] == row["expected_code"] for row in rows)
 
 
 def test_a_planted_fault_fails_the_whole_suite(monkeypatch):

@@ -6,6 +6,9 @@ import csv
 import io
 import json
 import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,7 @@ from typer.testing import CliRunner
 from faithfuse.audit.canonical import canonical_json
 from faithfuse.audit.explain import explain
 from faithfuse.audit.policy import load_policy
-from faithfuse.audit.record import json_schema
+from faithfuse.audit.record import json_schema, seal
 from faithfuse.audit.roles import ROLES, RoleGuide, load_roles
 from faithfuse.audit.sealing import Defaults, parse_weights, seal_file
 from faithfuse.audit.suite import fixtures, oracle
@@ -118,7 +121,13 @@ def test_a_tuple_without_judgements_is_unresolved_with_reasons(tmp_path):
         ({"made_at": "2020-01-01T00:00:00Z"}, "is after"),
         ({"answer_observed_at": "yesterday"}, "not a UTC time"),
         ({"revision": 2}, "replaces nothing"),
-        ({"query": "\ud800"}, "sealed"),
+        ({"query": "\ud800"}, "lone surrogate at /query"),
+        ({"dQ": float("nan")}, "NaN at /dQ"),
+        ({"dQ": 10**30}, "at /dQ"),
+        ({"dQ": "nan"}, "has 'nan' for dQ"),
+        ({"revision": 0}, "below 1"),
+        ({"revision": 1.5}, "1.5 stands where an integer"),
+        ({"tuple_id": ["kettle"]}, "has ['kettle'] for tuple_id"),
     ],
 )
 def test_a_tuple_that_cannot_be_sealed_says_where_and_why(tmp_path, change, message):
@@ -136,10 +145,57 @@ def test_sealing_fails_whole_and_leaves_the_earlier_file(tmp_path):
     assert out.read_text("utf-8") == "earlier"
 
 
-@pytest.mark.parametrize("text", ["dQ=1", "a,b", "dQ=.2,dI=.2,dA=.2,dM=.2,dD=x"])
+FIVE = "dQ=.2,dI=.2,dA=.2,dM=.2,dD=.2"
+
+
+@pytest.mark.parametrize("text", ["dQ=1", "a,b", FIVE[:-2] + "x", FIVE + ",dQ=.2", FIVE + ",more", "x" + FIVE])
 def test_weights_are_five_numbers(text):
     with pytest.raises(InputError):
         parse_weights(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("t.csv", "", "holds no row"),
+        ("t.csv", "query,source,answer\n", "holds no row"),
+        ("t.csv", "query,source,answer,query\na,b,c,d\n", "t.csv:1: has the column 'query' more than once"),
+        ("t.csv", "query,source,answer\na,b\n", "t.csv:2: has another number of cells"),
+        ("t.csv", "qu\u00e9ry\n".encode("latin-1"), "UTF-8"),
+        ("t.jsonl", "\n", "holds no tuple"),
+        ("t.jsonl", '\n{"query":"a","query":"b"}', "t.jsonl:2: holds the key 'query' more than once"),
+        ("t.jsonl", "[" * 100_000, "t.jsonl:1: is not JSON"),
+        ("t.jsonl", '{"dQ":' + "9" * 5000 + "}", "at /dQ"),
+        ("t.jsonl", "[]", "t.jsonl:1: is no object"),
+    ],
+)
+def test_a_file_that_cannot_be_sealed_says_where_and_why(tmp_path, name, text, message):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(InputError) as error:
+        list(seal_file(path, DEFAULTS))
+    assert message in str(error.value)
+    assert name in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["query,source,answer\r\na,b,c\r\n", "\ufeffquery,source,answer\na,b,c\n"])
+def test_csv_as_spreadsheets_write_it_is_sealed(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode())
+    assert [json.loads(line)["tuple"]["answer"]["text"] for line in seal_file(path, DEFAULTS)] == ["c"]
+
+
+def test_offsets_count_code_points_after_emoji_combining_marks_and_right_to_left_text(tmp_path):
+    # Family emoji: seven code points; e with accent: two; Hebrew with a direction mark: five.
+    source = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466 e\u0301 \u200f\u05e9\u05dc\u05d5\u05dd Acme."
+    record = sealed(
+        tmp_path,
+        ROW | {"source": source, "evidence_I": "Acme.", "evidence_M": {"snapshot": "source", "quote": "e\u0301"}},
+    )[0]
+    spans = record["annotation"]["evidence"]
+    assert [(item["start"], item["end"]) for item in spans["I"]] == [(17, 22)]
+    assert [(item["start"], item["end"]) for item in spans["M"]] == [(8, 10)]
+    assert "source 17–22: “Acme.”" in explain(canonical_json(record))
 
 
 @pytest.fixture
@@ -188,6 +244,50 @@ def test_check_writes_a_verdict_for_each_record(records, tmp_path):
     assert rows[-1]["reason"].startswith("no judgement of relationship (I)")
 
 
+@pytest.mark.parametrize("name", ["file/v.csv", "folder.csv"])
+def test_check_exits_2_when_the_verdicts_cannot_be_written(records, tmp_path, name):
+    (tmp_path / "file").write_text("no folder")
+    (tmp_path / "folder.csv").mkdir()
+    done = run("check", records, "--out", tmp_path / name)
+    assert done.exit_code == 2
+    assert "cannot be written" in done.output
+
+
+def test_an_input_is_never_written_over(records, tmp_path):
+    before = records.read_bytes()
+    assert run("check", records, "--out", records).exit_code == 2
+    (tmp_path / "linked.csv").symlink_to(records)
+    assert run("check", records, "--out", tmp_path / "linked.csv").exit_code == 2
+    assert isinstance(run("seal", records, "--out", records, *OPTIONS).exception, InputError)
+    assert records.read_bytes() == before
+
+
+def test_standard_input_without_a_record_is_no_success():
+    assert run("check", "-", stdin=b"").exit_code == 2
+    command = f"exec {sys.executable} -m faithfuse audit check - <&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "standard input: is closed" in done.stderr
+
+
+def test_a_record_of_another_format_is_rejected_with_the_format_that_is_read(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(canonical_json(seal(fixtures.record("1110") | {"format": "faithfuse.audit/2"})))
+    done = run("check", path)
+    assert done.exit_code == 1
+    assert "/format: 'faithfuse.audit/2' stands where 'faithfuse.audit/1' is wanted" in done.output
+
+
+def test_no_record_steers_the_terminal(tmp_path):
+    record = seal(fixtures.record("1110"))
+    record["tuple"]["tuple_id"] = "\x1b[2Jgone"
+    for path, content in ((tmp_path / "good.jsonl", seal(record)), (tmp_path / "bad.jsonl", record)):
+        path.write_bytes(canonical_json(content))
+        assert "\x1b" not in run("check", path).output + run("explain", path).output
+    run("ledger", "append", tmp_path / "l.jsonl", tmp_path / "good.jsonl")
+    assert "\\x1b[2Jgone" in run("ledger", "show", tmp_path / "l.jsonl").output
+
+
 def test_check_reads_standard_input(records):
     assert run("check", "-", stdin=records.read_bytes()).exit_code == 0
 
@@ -197,6 +297,12 @@ def test_explain_quotes_the_evidence(tmp_path):
     assert "Tuple kettle: an omission" in text
     assert "“Acme makes it.”" in text
     assert "Review priority 0.9" in text
+
+
+def test_explain_reads_whole_floats_as_the_checker_does():
+    raw = canonical_json(fixtures.record("1110"))
+    floats = re.sub(rb'("start"|"end"):(\d+)', rb"\1:\2.0", raw)
+    assert explain(floats) == explain(raw)
 
 
 @pytest.mark.parametrize("state", oracle.STATES)

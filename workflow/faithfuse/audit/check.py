@@ -8,21 +8,14 @@ would reject.
 
 from __future__ import annotations
 
-from typing import Any
-
 from faithfuse.audit.accept import accept
-from faithfuse.audit.diagnose import diagnose, diagnose_value
+from faithfuse.audit.diagnose import diagnose
 from faithfuse.audit.result import CheckResult, Defect
 
-__all__ = ["CheckResult", "Defect", "check_bytes", "check_record"]
+__all__ = ["CheckResult", "Defect", "check_bytes"]
 
 
 def check_bytes(raw: bytes) -> CheckResult:
     """Check one record given as the bytes of a JSON text; blanks and line ends around it do not matter."""
     raw = raw.strip(b" \t\r\n")
     return accept(raw) or diagnose(raw)
-
-
-def check_record(value: Any) -> CheckResult:
-    """Check a record given as a Python value."""
-    return diagnose_value(value)

@@ -55,12 +55,12 @@ def contract_command(out: Path = typer.Option(Path("config/audit"), "--out", hel
     import json
 
     from faithfuse.audit.codes import CODES
+    from faithfuse.audit.files import writing
     from faithfuse.audit.record import json_schema
-    from faithfuse.records import atomic_write
 
     codes = {code: {"stage": stage, "fix": fix} for code, (stage, fix) in CODES.items()}
     for name, value in (("record.schema.json", json_schema()), ("reason_codes.json", codes)):
-        with atomic_write(out / name) as stream:
+        with writing(out / name) as stream:
             stream.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
         typer.echo(f"wrote {out / name}")
 
@@ -104,8 +104,8 @@ def seal_command(
     weights: str = typer.Option("dQ=0.2,dI=0.2,dA=0.2,dM=0.2,dD=0.2", "--weights", help="Priority weights."),
 ) -> None:
     """Turn plain tuples into sealed records, each checked; docs/audit.md lists the columns."""
+    from faithfuse.audit.files import writing
     from faithfuse.audit.sealing import Defaults, parse_weights, seal_file
-    from faithfuse.records import atomic_write
 
     values = {
         "annotator": annotator,
@@ -119,7 +119,7 @@ def seal_command(
     }
     defaults = Defaults({key: value for key, value in values.items() if value is not None}, parse_weights(weights))
     count = 0
-    with atomic_write(out, "wb") as stream:
+    with writing(out, "wb", inputs=[tuples]) as stream:
         for line in seal_file(tuples, defaults):
             stream.write(line + b"\n")
             count += 1
@@ -208,6 +208,7 @@ def ledger_show_command(
     import json
 
     from faithfuse.audit import ledger as ledgers
+    from faithfuse.audit.files import printable
 
     for entry in ledgers.entries(path, tuple_id=tuple_id, current=current):
         if as_json:
@@ -215,11 +216,12 @@ def ledger_show_command(
             continue
         unresolved = f" (no judgement of {', '.join(entry['unresolved'])})" if entry["unresolved"] else ""
         priority = "unresolved" if entry["priority"] is None else repr(entry["priority"])
-        typer.echo(
+        line = (
             f"{entry['index'] + 1}  {entry['made_at']}  {entry['tuple_id']}  revision {entry['revision']} by "
             f"{entry['annotator']}  endpoint {entry['endpoint']}{unresolved}  priority {priority}  "
             f"claim {entry['claim']}"
         )
+        typer.echo(printable(line))
 
 
 study = typer.Typer(
@@ -237,10 +239,12 @@ def _shown(value: object) -> str:
     return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _write_and_print(out: Path, columns: tuple[str, ...], rows: list[dict[str, object]]) -> None:
-    from faithfuse.audit.study.tables import write_table
+def _write_and_print(
+    out: Path, columns: tuple[str, ...], rows: list[dict[str, object]], *, inputs: tuple[Path, ...]
+) -> None:
+    from faithfuse.audit.files import write_table
 
-    write_table(out, columns, rows)
+    write_table(out, columns, rows, inputs=inputs)
     for row in rows:
         typer.echo("  ".join(f"{name} {_shown(row.get(name))}" for name in columns if row.get(name) is not None))
     typer.echo(f"wrote {out}")
@@ -256,7 +260,7 @@ def study_agreement_command(
     """Krippendorff's alpha per predicate on the original labels, U as a value and as missing."""
     from faithfuse.audit.study.agreement import COLUMNS, agreement, read_labels
 
-    _write_and_print(out, COLUMNS, agreement(read_labels(labels), resamples=resamples, seed=seed))
+    _write_and_print(out, COLUMNS, agreement(read_labels(labels), resamples=resamples, seed=seed), inputs=(labels,))
 
 
 @study.command("sample")
@@ -268,8 +272,8 @@ def study_sample_command(
     seed: int = SEED,
 ) -> None:
     """Draw a sample stratified by domain and prespecified risk band."""
+    from faithfuse.audit.files import write_table
     from faithfuse.audit.study.sampling import COLUMNS, read_frame, stratified_sample
-    from faithfuse.audit.study.tables import write_table
     from faithfuse.errors import InputError
 
     try:
@@ -277,7 +281,7 @@ def study_sample_command(
     except ValueError:
         raise InputError(f"--cuts {cuts!r} are no numbers", fix="Write e.g. 0.33,0.67.") from None
     rows = stratified_sample(read_frame(frame), per_stratum=per_stratum, cuts=limits, seed=seed)
-    write_table(out, COLUMNS, rows)
+    write_table(out, COLUMNS, rows, inputs=[frame])
     short = {(row["domain"], row["band"]) for row in rows if row["stratum_sampled"] < per_stratum}  # type: ignore[operator]
     typer.echo(f"sampled {len(rows)} tuples; {len(short)} strata were smaller than asked and taken whole; wrote {out}")
 
@@ -290,11 +294,11 @@ def study_split_command(
     seed: int = SEED,
 ) -> None:
     """Split so that no target family, related domain or query template stands on both sides."""
+    from faithfuse.audit.files import write_table
     from faithfuse.audit.study.split import COLUMNS, grouped_split, leaks, read_keys
-    from faithfuse.audit.study.tables import write_table
 
     rows = grouped_split(read_keys(keys), held_out=held_out, seed=seed)
-    write_table(out, COLUMNS, rows)
+    write_table(out, COLUMNS, rows, inputs=[keys])
     held = sum(row["side"] == "held_out" for row in rows)
     parts = len({row["component"] for row in rows})
     typer.echo(f"{held} of {len(rows)} tuples held out; {parts} components; {len(leaks(rows))} leaks; wrote {out}")
@@ -311,7 +315,12 @@ def study_evaluate_command(
     """Predicate-level errors and unresolved coverage with domain-clustered bootstrap intervals."""
     from faithfuse.audit.study.evaluation import COLUMNS, evaluate, read_pair
 
-    _write_and_print(out, COLUMNS, evaluate(*read_pair(reference, predicted), resamples=resamples, seed=seed))
+    _write_and_print(
+        out,
+        COLUMNS,
+        evaluate(*read_pair(reference, predicted), resamples=resamples, seed=seed),
+        inputs=(reference, predicted),
+    )
 
 
 @study.command("paired")
@@ -325,7 +334,7 @@ def study_paired_command(
     from faithfuse.audit.study.paired import COLUMNS, compare, read_pairs, warnings_of
 
     rows = compare(read_pairs(pairs), resamples=resamples, seed=seed)
-    _write_and_print(out, COLUMNS, rows)
+    _write_and_print(out, COLUMNS, rows, inputs=(pairs,))
     for warning in warnings_of(rows):
         typer.echo(f"warning: {warning}", err=True)
 
@@ -339,7 +348,7 @@ def study_release_command(
     from faithfuse.audit.study.release import COLUMNS, check_release
 
     rows = check_release(folder)
-    _write_and_print(out, COLUMNS, rows)
+    _write_and_print(out, COLUMNS, rows, inputs=(folder / "release.yaml",))
     if not all(row["holds"] for row in rows):
         raise typer.Exit(1)
 

@@ -30,31 +30,6 @@ def diagnose(raw: bytes) -> CheckResult:
         value = canonical.parse(raw)
     except JsonError as error:
         return _rejected([Defect(error.code, "", str(error))], None)
-    return diagnose_value(value)
-
-
-def _rejected(defects: list[Defect], value: Any) -> CheckResult:
-    tuple_id = record_digest = None
-    if isinstance(value, dict):
-        whole, digests = value.get("tuple"), value.get("digests")
-        tuple_id = whole.get("tuple_id") if isinstance(whole, dict) else None
-        record_digest = digests.get("record") if isinstance(digests, dict) else None
-    ordered = tuple(sorted(dict.fromkeys(defects), key=lambda defect: (ORDER[defect.code], defect.pointer)))
-    return CheckResult(
-        False,
-        ordered,
-        tuple_id if isinstance(tuple_id, str) and not canonical.has_surrogate(tuple_id) else None,
-        record_digest if isinstance(record_digest, str) and record_digest.isascii() else None,
-        None,
-        None,
-        "",
-        None,
-        None,
-    )
-
-
-def diagnose_value(value: Any) -> CheckResult:
-    """The diagnosing road on a value that was read already."""
     walk = Walk()
     for code, path, found in canonical.irregularities(value):
         walk.report(code, path, f"{found} was found")
@@ -81,6 +56,26 @@ def diagnose_value(value: Any) -> CheckResult:
         "".join(name for name in PREDICATES if judged[name] is None),
         value["claim"],
         value["validation"]["level"],
+    )
+
+
+def _rejected(defects: list[Defect], value: Any) -> CheckResult:
+    tuple_id = record_digest = None
+    if isinstance(value, dict):
+        whole, digests = value.get("tuple"), value.get("digests")
+        tuple_id = whole.get("tuple_id") if isinstance(whole, dict) else None
+        record_digest = digests.get("record") if isinstance(digests, dict) else None
+    ordered = tuple(sorted(dict.fromkeys(defects), key=lambda defect: (ORDER[defect.code], defect.pointer)))
+    return CheckResult(
+        False,
+        ordered,
+        tuple_id if isinstance(tuple_id, str) and not canonical.has_surrogate(tuple_id) else None,
+        record_digest if isinstance(record_digest, str) and record_digest.isascii() else None,
+        None,
+        None,
+        "",
+        None,
+        None,
     )
 
 

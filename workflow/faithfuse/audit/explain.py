@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from faithfuse.audit.canonical import parse
 from faithfuse.audit.check import check_bytes
+from faithfuse.audit.files import printable
 from faithfuse.audit.gate import MEANING
 from faithfuse.audit.policy import Policy
 from faithfuse.audit.record import DIMENSIONS, PREDICATES, texts
@@ -30,11 +31,11 @@ def explain(raw: bytes, *, policy: Policy | None = None, roles: dict[str, RoleGu
         roles: adds what the source's role asks the annotator to look for.
     """
     result = check_bytes(raw)
-    lines = _rejection(result) if not result.accepted else _resolution(json.loads(raw), result, roles or {})
+    lines = _rejection(result) if not result.accepted else _resolution(parse(raw), result, roles or {})
     if policy is not None:
         decision = policy.decide(result)
         lines += ["", f"Decision under policy {policy.name} ({policy.status}): {decision}."]
-    return "\n".join(lines) + "\n"
+    return "".join(printable(line) + "\n" for line in lines)
 
 
 def _rejection(result: CheckResult) -> list[str]:

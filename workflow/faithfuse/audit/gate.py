@@ -12,13 +12,3 @@ MEANING = {
     "population": "rates and errors in the sampled domain, by a held-out evaluation",
     "benefit": "an intervention helps, by paired evaluation of answers before and after",
 }
-
-
-def permits(level: str, claim: str) -> bool:
-    """Whether a validation level carries a claim."""
-    return RANK[claim] <= RANK[level]
-
-
-def strongest_claim(level: str) -> str:
-    """The strongest claim that a validation level carries."""
-    return CLAIMS[RANK[level]]

@@ -11,8 +11,8 @@ file can rebuild the chain, so keep the head digest that `verify` prints somewhe
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
-import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ def entry_of(raw: bytes) -> dict[str, Any]:
         first = result.defects[0]
         found = f"is rejected ({first.code} at {first.pointer or 'the record'}: {first.found})"
         raise InputError(found, record=result.tuple_id, fix=first.fix())
-    record = json.loads(raw)
+    record = parse(raw)
     note = record["annotation"]
     return {
         "annotation": record["digests"]["annotation"],
@@ -107,7 +107,7 @@ def append(path: Path, records: Iterable[tuple[str, int, bytes]], *, skip_known:
 
     Raises:
         InputError: a record is rejected or already in the ledger, a revision does not replace the latest one of its
-            annotator on its tuple, or the ledger itself is broken.
+            annotator on its tuple, there is no record, or the ledger itself is broken or cannot be written.
     """
     entries = []
     for file, position, raw in records:
@@ -115,11 +115,11 @@ def append(path: Path, records: Iterable[tuple[str, int, bytes]], *, skip_known:
             entries.append((file, position, entry_of(raw)))
         except InputError as error:
             raise InputError(error.found, path=file, line=position, record=error.record, fix=error.fix) from None
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b") as stream:
+    if not entries:
+        raise InputError("has no record to append", path=path, fix="Give a file with at least one record.")
+    with _writable(path) as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         known, latest, head, count = _known(stream, path)
-        torn = _set_torn_aside(stream, path)
         lines, added = [], []
         for file, position, entry in entries:
             if skip_known and entry["record"] in known:
@@ -133,11 +133,40 @@ def append(path: Path, records: Iterable[tuple[str, int, bytes]], *, skip_known:
             latest[_thread(entry)] = entry["annotation"]
             lines.append(canonical_json(entry) + b"\n")
             added.append(entry)
-        stream.seek(0, os.SEEK_END)
-        stream.write(b"".join(lines))
-        stream.flush()
-        os.fsync(stream.fileno())
+        torn = _set_torn_aside(stream, path)  # after the checks: an error would leave it unreported
+        _write(stream.fileno(), b"".join(lines))
     return Appended(added, torn)
+
+
+@contextlib.contextmanager
+def _writable(path: Path) -> Iterator[BinaryIO]:
+    """The ledger open for appending.
+
+    Raises:
+        InputError: it cannot be opened, locked or written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b") as stream:
+            yield stream
+    except OSError as error:
+        fix = "Check the folder, the permissions and the free space, and append again; what was there stands."
+        raise InputError(f"cannot be written ({error.strerror})", path=path, fix=fix) from None
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    """Append all bytes and wait until they are stored, or none of them.
+
+    Past the stream's buffer, which would try what failed once more when it is closed.
+    """
+    end = os.lseek(descriptor, 0, os.SEEK_END)
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, end)
+        raise
 
 
 def _thread(entry: dict[str, Any]) -> tuple[str, str]:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO, get_args
 
+from faithfuse.audit.files import printable, writing
 from faithfuse.audit.policy import load_policy
 from faithfuse.audit.result import CheckResult
 from faithfuse.audit.stream import Format, read_values, size
 from faithfuse.audit.verdicts import Summary, check_stream, unresolved_reason
 from faithfuse.errors import InputError
-from faithfuse.records import atomic_write
 
 LONG = 32 << 20
 """Input from this many bytes on gets a progress bar; so does a pipe."""
@@ -50,7 +50,7 @@ def run_check(
         progress: draw a progress bar on a terminal when the input is long.
 
     Raises:
-        InputError: a file cannot be read, holds no record, or an option is wrong.
+        InputError: a file cannot be read or written, holds no record, or an option is wrong.
     """
     chosen = known_format(kind)
     policy = load_policy(policy_path) if policy_path else None
@@ -63,13 +63,13 @@ def run_check(
         described += 1
         if described > show:
             return
-        print(f"{file}:{position}: rejected {result.tuple_id or '(no identifier)'}")
+        print(printable(f"{file}:{position}: rejected {result.tuple_id or '(no identifier)'}"))
         for defect in result.defects:
-            print(f"  {defect.code}: {defect.sentence()}")
+            print(printable(f"  {defect.code}: {defect.sentence()}"))
 
     with contextlib.ExitStack() as stack:
         tell = stack.enter_context(_bar(files)) if progress else _silent
-        stream: TextIO | None = stack.enter_context(atomic_write(out)) if out else None
+        stream: TextIO | None = stack.enter_context(writing(out, inputs=files)) if out else None
         summary = check_stream(
             _values(files, chosen, tell),
             out=stream,

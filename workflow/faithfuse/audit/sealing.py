@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import re
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from faithfuse.audit.canonical import canonical_json
+from faithfuse.audit.canonical import MAX_INTEGER, JsonError, canonical_json, irregularities, parse, pointer
 from faithfuse.audit.check import check_bytes
+from faithfuse.audit.codes import CODES
+from faithfuse.audit.files import read_csv
 from faithfuse.audit.priority import EQUAL_WEIGHTS
 from faithfuse.audit.record import ADMISSIBLE, DIMENSIONS, FORMAT, PREDICATES, dimensions, seal, span
+from faithfuse.audit.stream import read_values
 from faithfuse.errors import InputError
-from faithfuse.records import iter_json_lines
 
 FIELDS = {
     "query": "the query's text",
@@ -67,30 +68,24 @@ def read_tuples(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line, row) of a CSV file (by its name) or a JSON Lines file.
 
     Raises:
-        InputError: the file cannot be read, or has no header or no objects.
+        InputError: the file cannot be read, or a line is no object, repeats a key, or holds what JSON readers disagree
+            on.
     """
-    if path.suffix.lower() != ".csv":
-        for line, value in iter_json_lines(path):
-            if not isinstance(value, dict):
-                raise InputError("is no object", path=path, line=line, fix="Write one object a line.")
-            yield line, value
+    if path.suffix.lower() == ".csv":
+        for line, cells in read_csv(path):
+            yield line, {key: value for key, value in cells.items() if value != ""}
         return
-    csv.field_size_limit(2**31 - 1)  # a source may be long
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream, strict=True)
-            for row in reader:
-                if None in row or None in row.values():
-                    fix = "Give each row one cell a column; quote cells with commas."
-                    raise InputError(
-                        "has another number of cells than the header", path=path, line=reader.line_num, fix=fix
-                    )
-                yield reader.line_num, {key: value for key, value in row.items() if value != ""}
-    except OSError as error:
-        fix = "Check the path and the permissions."
-        raise InputError(f"cannot be read ({error.strerror})", path=path, fix=fix) from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"is no CSV in UTF-8 ({error})", path=path, fix="Save it as CSV in UTF-8.") from None
+    for line, raw in read_values(str(path), "lines"):
+        try:
+            value = parse(raw)
+        except JsonError as error:
+            fix = CODES[error.code][1]
+            raise InputError(f"is not JSON ({error})", path=path, line=line, fix=fix) from None
+        for code, place, found in irregularities(value):
+            raise InputError(f"holds {found} at {pointer(place)}", path=path, line=line, fix=CODES[code][1])
+        if not isinstance(value, dict):
+            raise InputError("is no object", path=path, line=line, fix="Write one object a line.")
+        yield line, value
 
 
 def seal_tuple(row: dict[str, Any], defaults: Defaults, *, number: int) -> dict[str, Any]:
@@ -119,6 +114,8 @@ def seal_tuple(row: dict[str, Any], defaults: Defaults, *, number: int) -> dict[
         if value is None:
             fix = f"Give {FIELDS[name]} in the field {name} or as --{name.replace('_', '-')}."
             raise InputError(f"has no {name}", fix=fix)
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise InputError(f"has {value!r:.60} for {name}", fix="Write text.")
         return str(value)
 
     tuple_id = text("tuple_id", f"row-{number}")
@@ -141,7 +138,7 @@ def seal_tuple(row: dict[str, Any], defaults: Defaults, *, number: int) -> dict[
                 name: None if judged[name] is not None else text(f"reason_{name}", "not judged") for name in judged
             },
             "replaces": given["replaces"],
-            "revision": int(_number(given["revision"], "revision") or 1),
+            "revision": 1 if given["revision"] is None else _number(given["revision"], "revision"),
         },
         "claim": "conformance",
         "dimensions": dimensions(judged, _number(given["dQ"], "dQ")),
@@ -191,13 +188,16 @@ def seal_file(path: Path, defaults: Defaults) -> Iterator[bytes]:
     """Yield the sealed records of a file as canonical JSON, in file order.
 
     Raises:
-        InputError: with path and line, as `seal_tuple`.
+        InputError: with path and line, as `seal_tuple`; or there is no tuple.
     """
+    number = 0
     for number, (line, row) in enumerate(read_tuples(path), start=1):
         try:
             yield canonical_json(seal_tuple(row, defaults, number=number))
         except InputError as error:
             raise InputError(error.found, path=path, line=line, record=error.record, fix=error.fix) from None
+    if not number:
+        raise InputError("holds no tuple", path=path, fix="Give a file with at least one tuple.")
 
 
 def parse_weights(text: str) -> tuple[float, ...]:
@@ -206,12 +206,14 @@ def parse_weights(text: str) -> tuple[float, ...]:
     Raises:
         InputError: not five numbers with these names.
     """
-    fix = "Write dQ=0.2,dI=0.2,dA=0.2,dM=0.2,dD=0.2."
-    pairs = dict(re.findall(r"(d[QIAMD])=([0-9.eE+-]+)", text))
+    pairs = [part.strip().partition("=") for part in text.split(",")]
     try:
-        return tuple(float(pairs[name]) for name in DIMENSIONS)
-    except (KeyError, ValueError):
-        raise InputError(f"{text!r} are no five weights", fix=fix) from None
+        weights = {name: float(value) for name, _, value in pairs}
+    except ValueError:
+        weights = {}
+    if len(pairs) != len(DIMENSIONS) or set(weights) != set(DIMENSIONS):
+        raise InputError(f"--weights {text!r} are no five weights", fix="Write dQ=0.2,dI=0.2,dA=0.2,dM=0.2,dD=0.2.")
+    return tuple(weights[name] for name in DIMENSIONS)
 
 
 def _judgement(value: Any, name: str) -> int | None:
@@ -232,7 +234,9 @@ def _number(value: Any, name: str) -> int | float | None:
         if isinstance(value, bool):
             raise ValueError
         number = float(value)
-        return int(number) if number.is_integer() else number
+        if not math.isfinite(number):
+            raise ValueError
+        return int(number) if number.is_integer() and abs(number) <= MAX_INTEGER else number
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"has {value!r} for {name}", fix="Write a number, or nothing.") from None
 

@@ -62,40 +62,42 @@ def read_values(
     Raises:
         InputError: the file cannot be read, or its gzip data is broken.
     """
+    if path == "-" and sys.stdin is None:
+        raise InputError("is closed", path="standard input", fix="Pipe records into the command, or name a file.")
+    raw = None
     try:
         raw = sys.stdin.buffer if path == "-" else open(path, "rb")  # noqa: SIM115
-    except OSError as error:
-        fix = "Check the path and the permissions."
-        raise InputError(f"cannot be read ({error.strerror})", path=path, fix=fix) from None
-    try:
         counted = io.BufferedReader(_Counted(raw, tell), CHUNK)
         packed = counted.peek(2)[:2] == b"\x1f\x8b"
         stream = io.BufferedReader(gzip.GzipFile(fileobj=counted), CHUNK) if packed else counted  # type: ignore[arg-type]
         yield from _values(stream, path, kind)
-    except IsADirectoryError:
-        raise InputError("is a folder", path=path, fix="Name the files in it.") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"has broken gzip data ({error})", path=path, fix="Copy or compress the file again.") from None
+    except OSError as error:
+        fix = "Check the path and the permissions."
+        raise InputError(f"cannot be read ({error.strerror})", path=path, fix=fix) from None
     finally:
-        if path != "-":
+        if raw is not None and path != "-":
             raw.close()
 
 
 def _values(stream: io.BufferedReader, path: str, kind: Format) -> Iterator[tuple[int, bytes]]:
-    first, number = b"", 0
-    while not first.strip(BLANK):
-        first = stream.readline()
-        number += 1
-        if number == 1:
-            first = first.removeprefix(b"\xef\xbb\xbf")
-        if not first:
-            return
+    # A document may be one line of any length, so no more than needed is read ahead.
+    number, first = 1, stream.readline(CHUNK).removeprefix(b"\xef\xbb\xbf")
+    while first and not first.strip(BLANK):
+        number += first.endswith(b"\n")
+        first = stream.readline(CHUNK)
+    if not first:
+        return
+    if kind == "auto" and re.search(r"\.(jsonl|ndjson)(\.gz)?$", path, re.IGNORECASE):
+        kind = "lines"
     if kind == "auto":
-        named = re.search(r"\.(jsonl|ndjson)(\.gz)?$", path, re.IGNORECASE) is not None
-        kind = "lines" if named or _whole_object(first) else "json"
+        kind, first = _guess(stream, first)
     if kind == "json":
         yield from enumerate(_split(stream, first, path), start=1)
         return
+    if not first.endswith(b"\n"):
+        first += stream.readline()
     yield number, first
     for line in stream:
         number += 1
@@ -103,13 +105,19 @@ def _values(stream: io.BufferedReader, path: str, kind: Format) -> Iterator[tupl
             yield number, line
 
 
-def _whole_object(line: bytes) -> bool:
-    """Whether a line is a balanced object with nothing after it."""
-    line = line.strip(BLANK)
-    if not line.startswith(b"{"):
-        return False
-    parts = list(_split(io.BufferedReader(io.BytesIO()), line))
-    return parts == [line] and line.endswith(b"}")
+def _guess(stream: io.BufferedReader, first: bytes) -> tuple[Format, bytes]:
+    """JSON Lines if the first line is a whole object and nothing more; returns also what was read of the input."""
+    while first.lstrip(BLANK).startswith(b"{"):
+        line = first.strip(BLANK)
+        values = list(_split(io.BufferedReader(io.BytesIO()), line))
+        if len(values) > 1:
+            break
+        # Twice as much each time, so that a long record is not looked through often.
+        more = b"" if first.endswith(b"\n") else stream.readline(len(first))
+        if not more:
+            return ("lines" if line.endswith(b"}") else "json"), first
+        first += more
+    return "json", first
 
 
 def _split(stream: io.BufferedReader, first: bytes, path: str = "-") -> Iterator[bytes]:

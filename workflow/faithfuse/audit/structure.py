@@ -64,6 +64,8 @@ class Shape:
 
     def wanted(self) -> str:
         """The alternatives in words."""
+        if len(self.literals) == 1 and not self.null:
+            return shown(self.literals[0])
         if self.literals:
             return "one of " + ", ".join(shown(value) for value in self.literals) + (", null" if self.null else "")
         words = {

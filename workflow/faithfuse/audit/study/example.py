@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from faithfuse.audit.study.tables import PREDICATES, write_table
-from faithfuse.records import atomic_write
+from faithfuse.audit.files import write_table, writing
+from faithfuse.audit.study.tables import PREDICATES
 
 NOTICE = "Constructed labels: made up by a program to show the tools. They describe no source, answer or annotator.\n"
 DOMAINS = ("appliances", "finance", "health", "travel")
@@ -68,13 +68,13 @@ def write_example(out: Path, *, seed: int = 0, tuples: int = 80) -> list[Path]:
         write_table(out / name, list(rows[0]), rows)
     documents = ("archive_permissions", "exclusions", "codebook_changes", "adjudication", "split_assignments")
     for name in documents:
-        with atomic_write(out / "release" / f"{name}.md") as stream:
+        with writing(out / "release" / f"{name}.md") as stream:
             stream.write(f"# {name}\n\n{NOTICE}")
-    with atomic_write(out / "release" / "release.yaml") as stream:
+    with writing(out / "release" / "release.yaml") as stream:
         listed = "".join(f"  {name}: {name}.md\n" for name in documents)
         samples = "reported_sample: reported_sample.csv\nreleased_sample: released_sample.csv\ndeclared_removed: 3\n"
         stream.write(f"# {NOTICE}documents:\n{listed}{samples}")
-    with atomic_write(out / "README.md") as stream:
+    with writing(out / "README.md") as stream:
         stream.write(NOTICE)
     return sorted(path for path in out.rglob("*") if path.is_file())
 

@@ -30,6 +30,9 @@ def read_release(folder: Path) -> dict[str, object]:
     names = {"documents", "reported_sample", "released_sample", "declared_removed"}
     if not isinstance(content, dict) or set(content) != names or not isinstance(content["documents"], dict):
         raise InputError("has another form", path=path, fix=fix)
+    declared = content["declared_removed"]
+    if type(declared) is not int:
+        raise InputError(f"has declared_removed {declared!r:.40}", path=path, fix="Write how many tuples were removed.")
     return content
 
 
@@ -41,17 +44,18 @@ def check_release(folder: Path) -> list[dict[str, object]]:
     Raises:
         InputError: `release.yaml` or a sample file cannot be used.
     """
-    content = read_release(folder)
+    release = read_release(folder)
     rows = []
     for name in DOCUMENTS:
-        file = content["documents"].get(name)  # type: ignore[attr-defined]
+        file = release["documents"].get(name)  # type: ignore[attr-defined]
         path = folder / str(file) if file else None
-        size = path.stat().st_size if path is not None and path.is_file() else 0
-        found = "not named" if path is None else f"{file}, {size} bytes" if size else f"{file} is missing or empty"
-        rows.append({"check": name, "holds": int(size > 0), "found": found})
+        content = path.read_bytes() if path is not None and path.is_file() else b""
+        written = bool(content.strip())
+        size = f"{file}, {len(content)} bytes" if written else f"{file} is missing or empty"
+        rows.append({"check": name, "holds": int(written), "found": "not named" if path is None else size})
     columns = ("tuple_id", "domain", "endpoint")
     reported, released = (
-        {row["tuple_id"]: row for row in read_table(folder / str(content[key]), columns, key=("tuple_id",))}
+        {row["tuple_id"]: row for row in read_table(folder / str(release[key]), columns, key=("tuple_id",))}
         for key in ("reported_sample", "released_sample")
     )
     removed, added = sorted(reported.keys() - released.keys()), sorted(released.keys() - reported.keys())
@@ -60,7 +64,7 @@ def check_release(folder: Path) -> list[dict[str, object]]:
         for name in reported.keys() & released.keys()
         if any(reported[name][column] != released[name][column] for column in columns)
     )
-    declared = content["declared_removed"]
+    declared = release["declared_removed"]
     rows.append(
         {
             "check": "redaction_declared",

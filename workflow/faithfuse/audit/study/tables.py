@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from faithfuse.audit.files import read_csv
 from faithfuse.errors import InputError
-from faithfuse.records import atomic_write
 
 PREDICATES = ("I", "A", "M", "D")
 LABELS = ("1", "0", "U")
@@ -25,26 +24,11 @@ def read_table(path: Path, required: Sequence[str], *, key: Sequence[str] = ()) 
         key: columns that must not be empty and whose values together must be unique.
 
     Raises:
-        InputError: the file cannot be read, a column is missing, or a key is empty or repeated.
+        InputError: as `read_csv`, or a key is empty or repeated.
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream, strict=True)
-            rows = [(reader.line_num, row) for row in reader]
-            header = reader.fieldnames or []
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", path=path, fix="Check the path.") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"is no CSV in UTF-8 ({error})", path=path, fix="Save it as CSV in UTF-8.") from None
-    missing = [name for name in required if name not in header]
-    if missing:
-        fix = f"Give the columns {', '.join(required)}."
-        raise InputError(f"has no column {missing[0]}", path=path, line=1, fix=fix)
+    rows = list(read_csv(path, required))
     seen: dict[tuple[str, ...], int] = {}
     for line, row in rows:
-        if None in row or None in row.values():
-            fix = "Give each row one cell a column."
-            raise InputError("has another number of cells than the header", path=path, line=line, fix=fix)
         values = tuple(row[name] for name in key)
         if key and ("" in values or values in seen):
             found = "has an empty key" if "" in values else f"repeats line {seen[values]}"
@@ -65,15 +49,6 @@ def check_labels(rows: Iterable[Row], columns: Sequence[str], path: Path, allowe
             if row[name] not in allowed:
                 shown = ", ".join(label or "an empty cell" for label in allowed)
                 raise InputError(f"has {row[name]!r} for {name}", path=path, line=number, fix=f"Write {shown}.")
-
-
-def write_table(path: Path, columns: Sequence[str], rows: Iterable[dict[str, object]]) -> None:
-    """Write rows as CSV, atomically; None becomes an empty cell, floats keep their shortest exact form."""
-    with atomic_write(path) as stream:
-        writer = csv.DictWriter(stream, list(columns), lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({name: "" if row.get(name) is None else row[name] for name in columns})
 
 
 def cluster_interval(

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from faithfuse.audit.canonical import canonical_json, pointer
+from faithfuse.audit.files import writing
 from faithfuse.audit.suite import extended, fixtures, mutations, oracle
-from faithfuse.records import atomic_write
 
 Case = dict[str, Any]
 
@@ -186,7 +186,7 @@ def write_cases(out: Path) -> list[Path]:
     written = []
     for name, build in FILES.items():
         path = out / f"{name}.json"
-        with atomic_write(path) as stream:
+        with writing(path) as stream:
             stream.write(json.dumps(build(), ensure_ascii=False, indent=1, sort_keys=True) + "\n")
         written.append(path)
     return written

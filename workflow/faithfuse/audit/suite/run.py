@@ -6,19 +6,17 @@ its judgements are right about the world.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from faithfuse.audit import check as checker
 from faithfuse.audit.canonical import canonical_json
+from faithfuse.audit.files import read_csv, write_table
 from faithfuse.audit.record import seal
 from faithfuse.audit.result import CheckResult
 from faithfuse.audit.suite import baselines, extended, fixtures, mutations, oracle
-from faithfuse.errors import InputError
-from faithfuse.records import atomic_write
 
 Check = Callable[[bytes], CheckResult]
 Row = dict[str, Any]
@@ -279,28 +277,11 @@ def read_reference(path: Path) -> dict[str, tuple[str, str]]:
     """The paper's counts: quantity → (value, unit).
 
     Raises:
-        InputError: the file is missing or has other columns than quantity, value, unit.
+        InputError: the file is missing or lacks the columns quantity, value, unit.
     """
-    try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            rows = list(csv.DictReader(stream))
-    except OSError as error:
-        fix = "Give the paper's counts with --reference."
-        raise InputError(f"cannot be read ({error.strerror})", path=path, fix=fix) from None
-    if not rows or set(rows[0]) != {"quantity", "value", "unit"}:
-        raise InputError("has other columns than quantity, value, unit", path=path, fix="Restore the file.")
-    return {row["quantity"]: (row["value"], row["unit"]) for row in rows}
+    return {row["quantity"]: (row["value"], row["unit"]) for _, row in read_csv(path, ("quantity", "value", "unit"))}
 
 
 def write_tables(tables: dict[str, Table], out: Path) -> list[Path]:
     """Write each table as `out/NAME.csv`, atomically; the same tables always give the same bytes."""
-    return [write_csv(out / f"{name}.csv", table.columns, table.rows) for name, table in tables.items()]
-
-
-def write_csv(path: Path, columns: Iterable[str], rows: Iterable[Row]) -> Path:
-    """Write rows as CSV, atomically, with `\\n` line ends."""
-    with atomic_write(path) as stream:
-        writer = csv.DictWriter(stream, list(columns), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
+    return [write_table(out / f"{name}.csv", table.columns, table.rows) for name, table in tables.items()]
