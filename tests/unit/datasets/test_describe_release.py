@@ -79,6 +79,21 @@ def test_a_folder_that_is_no_import_is_refused(tmp_path):
         describe_folders([tmp_path])
 
 
+@pytest.mark.parametrize(
+    ("card", "message"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "not an object"),
+        ('{"set": "x", "domain": null}', "has no counts"),
+        ('{"set": "x", "domain": null, "counts": {"items": 1}}', "holds no human judgements"),
+    ],
+)
+def test_a_damaged_card_is_refused(tmp_path, card, message):
+    (tmp_path / "card.json").write_text(card, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        describe_folders([tmp_path])
+
+
 def test_agreement_of_the_real_sets(real_data, tmp_path):
     """DialSummEval's raters agree least; alpha of OpenQA-eval is that of yes and no."""
     for name in ("dialsummeval", "mtrag", "openqa_eval"):
@@ -150,3 +165,29 @@ def test_a_response_to_an_item_that_is_not_released_is_refused(study, tmp_path):
     with pytest.raises(InputError, match="not released"):
         release([folder], tmp_path / "out", responses=[tmp_path / "more.jsonl"])
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "message", "line"),
+    [
+        ("item_id,system,group,ROUGE-1\nsamsum:2,s,g,0.25\n", "of a response that is not released", 2),
+        ("item_id,system,group,ROUGE-1\nsamsum:1,s,g,high\n", "ROUGE-1 is 'high', not a number", 2),
+        ("item_id,system,group,ROUGE-1\nsamsum:1,s,g,nan\n", "ROUGE-1 is 'nan', not a number", 2),
+        ("item_id,group\nsamsum:1,g\n", "has no column system", 1),
+    ],
+)
+def test_a_metric_table_that_does_not_fit_is_refused_with_its_line(study, tmp_path, table, message, line):
+    folder, _, _ = study
+    (tmp_path / "other.csv").write_text(table, encoding="utf-8")
+    with pytest.raises(InputError, match=message) as caught:
+        release([folder], tmp_path / "out", metrics=[tmp_path / "other.csv"])
+    assert (caught.value.path, caught.value.line) == (tmp_path / "other.csv", line)
+
+
+def test_a_rating_of_no_released_response_and_a_response_given_twice_are_refused(study, tmp_path):
+    folder, _, _ = study
+    with pytest.raises(InputError, match="is also in"):
+        release([folder], tmp_path / "out", responses=[folder / "responses.jsonl"])
+    write_records(folder / "ratings.jsonl", [Rating(item_id="samsum:1", system="t", annotator="r", likert=4)])
+    with pytest.raises(InputError, match="rates a response that is not released"):
+        release([folder], tmp_path / "out")

@@ -464,6 +464,8 @@ class TestOwn:
         [
             ({"likert": "7"}, "found 7.0"),
             ({"likert": "good"}, "no number"),
+            ({"point": "0.5"}, "no number"),
+            ({"annotator": "r1"}, "a second rating by the same person; the first is in line 2"),
             ({"domain": "poetry"}, "domain"),
             ({"response": "They never met."}, "gives the same response otherwise than line 2"),
             ({"references": "Else."}, "gives the same item otherwise than line 2"),
@@ -483,10 +485,28 @@ class TestOwn:
         with pytest.raises(InputError, match="unknown column 'likerts'"):
             import_set("own", tmp_path)
 
-    def test_the_same_rating_twice_is_refused(self, tmp_path, import_set):
-        self.write(tmp_path / "judgements.csv", [self.ROW, self.ROW])
-        with pytest.raises(InputError, match="two Rating records"):
+    @pytest.mark.parametrize(
+        ("changed", "message"),
+        [
+            ({"likert": True}, "no number"),
+            ({"point": 0.5}, "no number"),
+            ({"question": 5}, "question is 5, not a text or null"),
+            ({"system": None}, "system is None, not a text"),
+        ],
+    )
+    def test_a_value_of_another_type_is_no_rating_by_chance(self, tmp_path, import_set, changed, message):
+        write_lines(tmp_path / "judgements.jsonl", [{**self.ROW, **changed}])
+        with pytest.raises(InputError, match=message) as caught:
             import_set("own", tmp_path)
+        assert caught.value.line == 1
+
+
+def test_a_question_that_a_set_gives_twice_is_refused_with_its_place(tmp_path, import_set):
+    claim = {"prompt": "Who?", "response": "Ada.", "claims": [], "label": True}
+    write_lines(tmp_path / "knowledge_qa.jsonl", [{**claim, "prompt": "What?"}, claim, claim])
+    with pytest.raises(InputError, match="two Item records with one key, the first of an item read here") as caught:
+        import_set("factool_kbqa", tmp_path)
+    assert (caught.value.path, caught.value.line) == ("knowledge_qa.jsonl", 2)
 
 
 def test_a_failed_import_leaves_the_earlier_one(tmp_path):

@@ -428,6 +428,18 @@ class TestRoundTrips:
         assert [turn.speaker for turn in record.turns] == ["USER", "SYSTEM", "USER"]
         assert json.loads(record.extra) == {"goal": {"hotel": {}}}
 
+    def test_a_slot_of_multiwoz_that_is_copied_from_another_one_and_has_a_list_of_values(self, tmp_path, load_set):
+        span = {"slot": "taxi-destination", "copy_from": "hotel-name", "value": ["acorn house", "the acorn house"]}
+        frame = {"service": "taxi", "slots": [span], "actions": []}
+        turn = {"turn_id": "0", "speaker": "SYSTEM", "utterance": "Booked.", "frames": [frame]}
+        dialogue = {"dialogue_id": "M.json", "services": ["taxi"], "turns": [turn]}
+        write_json(tmp_path / "train/dialogues_001.json", [dialogue])
+        records, _ = load_set("multiwoz22", tmp_path)
+        (restored,) = (multiwoz22.to_original(part) for part in records["multiwoz22:M"].turns)
+        assert restored == multiwoz22.OriginalTurn(turn, None)
+        (slot,) = records["multiwoz22:M"].summary.slots
+        assert (slot.slot, slot.values) == ("taxi-destination", ["acorn house", "the acorn house"])
+
 
 class TestTaskOriented:
     def test_acts_slots_and_values_correspond_by_index(self):

@@ -144,6 +144,16 @@ def test_a_folder_that_is_no_loaded_set_is_refused(loaded, tmp_path):
         unify([*loaded, loaded[0]], tmp_path / "out")
 
 
+def test_a_record_that_was_damaged_since_is_refused_with_its_line(loaded, tmp_path):
+    path = loaded[0] / "records.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join([*lines[:2], '{"record_id": 5}\n', *lines[3:]]), encoding="utf-8")
+    with pytest.raises(InputError, match="is no QaRecord") as caught:
+        unify(loaded, tmp_path / "out")
+    assert (caught.value.path, caught.value.line) == (path, 3)
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_whole_data_set_from_the_real_files(real_data, tmp_path):
     folders = []
     for name, source in SOURCES.items():

@@ -1,11 +1,15 @@
-"""The data card: `README.md` in the Hugging Face format, generated from `card.json`."""
+"""The data card, `README.md` in the Hugging Face format, generated from `card.json`; and reading a `card.json`."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from faithfuse.datasets.schema import KINDS, Subset
+from faithfuse.datasets.shapes import misfit
+from faithfuse.errors import InputError
 
 _SIZE_CLASSES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
 _ABOUT = {
@@ -124,3 +128,22 @@ def _fields() -> str:
         "`summary` is the summary dictionary: the whole dialogue with its acts, slots and utterances."
     )
     return "\n\n".join(parts)
+
+
+def read_card(folder: Path, shape: Mapping[str, Any], fix: str) -> dict[str, Any]:
+    """The `card.json` of a folder, if it is an object of this shape.
+
+    Raises:
+        InputError: it is missing, no JSON, or of another shape.
+    """
+    path = folder / "card.json"
+    if not path.is_file():
+        raise InputError("has no card.json", path=folder, fix=fix)
+    try:
+        card = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"is not JSON ({error})", path=path, fix=fix) from None
+    wrong = misfit(card, shape)
+    if wrong is not None:
+        raise InputError(wrong, path=path, fix=fix)
+    return card

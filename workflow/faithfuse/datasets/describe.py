@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from faithfuse.datasets.card import read_card
 from faithfuse.errors import InputError
 from faithfuse.records import Rating, atomic_write, read_records
 
@@ -34,6 +34,7 @@ def known_sets() -> Table:
 
 
 RESAMPLES = 1000
+COUNTS = ("items", "responses", "systems", "ratings", "abstentions", "raters")
 HEADER = (
     "set",
     "domain",
@@ -65,25 +66,17 @@ def describe_folders(folders: Sequence[Path]) -> Table:
 def _row(folder: Path) -> tuple[Any, ...]:
     from faithfuse.analysis.agreement import agreement_rows
 
-    card_path = folder / "card.json"
-    if not card_path.is_file():
-        raise InputError("has no card.json", path=folder, fix="Name a folder that `data import` wrote.")
-    card = json.loads(card_path.read_text(encoding="utf-8"))
-    if "ratings" not in card["counts"]:
-        raise InputError("holds no human judgements", path=folder, fix="Name a folder that `data import` wrote.")
+    fix = "Name a folder that `data import` wrote."
+    card = read_card(folder, {"set": str, "domain": (str, None), "counts": dict}, fix)
+    if not set(COUNTS) <= set(card["counts"]):
+        raise InputError("holds no human judgements", path=folder, fix=fix)
     ratings = read_records(folder / "ratings.jsonl", Rating)
     given = [rating.likert for rating in ratings if rating.likert is not None]
     alpha = agreement_rows(ratings, resamples=RESAMPLES)[0]
-    counts = card["counts"]
     return (
         card["set"],
         card["domain"],
-        counts["items"],
-        counts["responses"],
-        counts["systems"],
-        counts["ratings"],
-        counts["abstentions"],
-        counts["raters"],
+        *(card["counts"][name] for name in COUNTS),
         sum(given) / len(given) if given else None,
         sum(likert >= 3 for likert in given) / len(given) if given else None,
         alpha["alpha"],

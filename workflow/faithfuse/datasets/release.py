@@ -6,16 +6,17 @@ and each has its points, ratings, metric values and the graphs of its sentences.
 
 from __future__ import annotations
 
-import csv
 import json
+import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from faithfuse.datasets.parquet import write_parquet
 from faithfuse.datasets.sources import SOURCES
 from faithfuse.datasets.spool import Spool
+from faithfuse.datasets.streams import iter_table
 from faithfuse.errors import InputError
 from faithfuse.records import (
     Domain,
@@ -91,27 +92,40 @@ class ReleasedItem(Record):
 _Key = tuple[str, str]
 
 
-def _metric_values(paths: Sequence[Path]) -> dict[_Key, list[ReleasedMetric]]:
+def _metric_values(paths: Sequence[Path], known: Container[_Key]) -> dict[_Key, list[ReleasedMetric]]:
     found: dict[_Key, list[ReleasedMetric]] = defaultdict(list)
     for path in paths:
         reasons: dict[tuple[str, str, str], str] = {}
         beside = path.with_name(path.name + ".unscored.csv")
         if beside.is_file():
-            with beside.open(encoding="utf-8", newline="") as stream:
-                for row in csv.DictReader(stream):
-                    reasons[row["item_id"], row["system"], row["metric"]] = row["reason"]
-        with path.open(encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream)
-            names = [name for name in reader.fieldnames or () if name not in ("item_id", "system", "group")]
-            if {"item_id", "system"} - set(reader.fieldnames or ()):
-                raise InputError("is no metric table", path=path, line=1, fix="See docs/pipeline.md.")
-            for row in reader:
-                key = (row["item_id"], row["system"])
-                for name in names:
-                    value = float(row[name]) if row[name] else None
-                    reason = None if row[name] else reasons.get((*key, name), "not recorded")
+            for _, row in iter_table(beside, delimiter=",", columns=("item_id", "system", "metric", "reason")):
+                reasons[row["item_id"], row["system"], row["metric"]] = row["reason"]
+        for line, row in iter_table(path, delimiter=",", columns=("item_id", "system")):
+            key = (row["item_id"], row["system"])
+            if key not in known:
+                raise InputError(
+                    "has metric values of a response that is not released",
+                    path=path,
+                    line=line,
+                    record=" ".join(key),
+                    fix="Name the file or folder of its responses.",
+                )
+            for name, cell in row.items():
+                if name not in ("item_id", "system", "group"):
+                    reason = None if cell else reasons.get((*key, name), "not recorded")
+                    value = _number(cell, path, line, name) if cell else None
                     found[key].append(ReleasedMetric(metric=name, value=value, reason=reason))
     return found
+
+
+def _number(cell: str, path: Path, line: int, name: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{name} is {cell!r:.40}, not a number", path=path, line=line, fix="See docs/pipeline.md.")
+    return value
 
 
 def _graphs(paths: Sequence[Path]) -> dict[str, list[ReleasedGraph]]:
@@ -153,27 +167,40 @@ def release(
         The card: counts per domain, licences, and the sets that may not be shared in adapted form.
 
     Raises:
-        InputError: a file is broken, or a response, rating or metric value names an item that is not there.
+        InputError: a file is broken, a response names an item that is not there or is there twice, or a rating or
+            metric value is of a response that is not there.
     """
     items = [item for folder in folders for item in read_records(folder / "items.jsonl", Item)]
     answers: dict[str, list[Response]] = defaultdict(list)
     files = [folder / "responses.jsonl" for folder in folders] + list(responses)
     known = {item.item_id for item in items}
+    owner: dict[_Key, Path] = {}
     for path in files:
         for response in read_records(path, Response):
-            if response.item_id in known:
-                answers[response.item_id].append(response)
-            else:
+            key = (response.item_id, response.system)
+            if response.item_id not in known:
                 raise InputError(
                     "answers an item that is not released", path=path, record=response.item_id, fix="Name its folder."
                 )
+            if key in owner:
+                raise InputError(
+                    f"is also in {owner[key]}", path=path, record=" ".join(key), fix="Name each response once."
+                )
+            owner[key] = path
+            answers[response.item_id].append(response)
     rated: dict[_Key, list[ReleasedRating]] = defaultdict(list)
     for folder in folders:
         for rating in read_records(folder / "ratings.jsonl", Rating):
-            rated[rating.item_id, rating.system].append(
-                ReleasedRating(annotator=rating.annotator, point=rating.point, likert=rating.likert)
-            )
-    values, parsed = _metric_values(metrics), _graphs(graphs)
+            key = (rating.item_id, rating.system)
+            if key not in owner:
+                raise InputError(
+                    "rates a response that is not released",
+                    path=folder / "ratings.jsonl",
+                    record=" ".join(key),
+                    fix="Name the file or folder of its responses.",
+                )
+            rated[key].append(ReleasedRating(annotator=rating.annotator, point=rating.point, likert=rating.likert))
+    values, parsed = _metric_values(metrics, owner), _graphs(graphs)
 
     spools: dict[Domain, Spool] = {}
     counts: dict[str, dict[str, int]] = {}

@@ -189,6 +189,7 @@ class SlotSpan(Record):
     value: str | None = None
     start: int | None = None
     exclusive_end: int | None = None
+    extra: str | None = Field(default=None, description="further members of the original span, as JSON")
 
 
 class SlotValues(Record):

@@ -63,6 +63,12 @@ class Spool:
                 fix="Check the original files for a record that is there twice.",
             )
 
+    def line(self, first: str) -> bytes | None:
+        """The line of the record whose key begins with `first` (the first such record); None if there is none."""
+        query = f'SELECT line FROM "{self.kind.__name__}" WHERE a = ? LIMIT 1'
+        row = self.store.execute(query, (first,)).fetchone()
+        return None if row is None else row[0]
+
     def __len__(self) -> int:
         return self.store.execute(f'SELECT count(*) FROM "{self.kind.__name__}"').fetchone()[0]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from faithfuse.datasets.schema import DialogueSummary, SlotValues, TodTurn, as_json
+from faithfuse.errors import InputError
 
 
 class Act(NamedTuple):
@@ -66,6 +68,23 @@ def rest(original: dict[str, Any], known: Iterable[str]) -> str | None:
 def restore(extra: str | None) -> dict[str, Any]:
     """The members that `rest` put away."""
     return {} if extra is None else json.loads(extra)
+
+
+def check_pairs(dialog_act: Mapping[str, Any], path: Path, line: int) -> None:
+    """Check that the acts are `{"Domain-Act": [[slot, value], …]}`.
+
+    Raises:
+        InputError: they are not.
+    """
+    for name, pairs in dialog_act.items():
+        pairwise = isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+        if not pairwise or not all(isinstance(slot, str) for slot, _ in pairs):
+            raise InputError(
+                f"the act {name!r} has {pairs!r:.60}, not pairs of a slot and a value",
+                path=path,
+                line=line,
+                fix="Get the original file again.",
+            )
 
 
 def acts_of_pairs(dialog_act: Mapping[str, Sequence[Sequence[Any]]]) -> tuple[list[Act], dict[str, Any]]:
@@ -147,6 +166,8 @@ def summarise(turns: Sequence[TodTurn]) -> DialogueSummary:
                 text = turn.utterance[span.start : span.exclusive_end] if span.start is not None else None
                 value = span.value if span.value is not None else text
                 add(span.slot, [value] if value else [])
+                copied = restore(span.extra).get("value")
+                add(span.slot, [text_value(part) for part in copied] if isinstance(copied, list) else [])
             if frame.state is not None:
                 for entry in frame.state.slot_values:
                     add(entry.slot, entry.values)

@@ -17,7 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from faithfuse.datasets.card import dataset_card
+from pydantic import ValidationError
+
+from faithfuse.datasets.card import dataset_card, read_card
 from faithfuse.datasets.parquet import write_parquet
 from faithfuse.datasets.ratings.base import short_hash
 from faithfuse.datasets.schema import KINDS, SourceRecord, Subset
@@ -25,7 +27,7 @@ from faithfuse.datasets.select import select
 from faithfuse.datasets.spool import Spool
 from faithfuse.datasets.streams import iter_table
 from faithfuse.errors import InputError
-from faithfuse.records import Item, atomic_write
+from faithfuse.records import Item, atomic_write, describe
 
 SIZES = {
     Subset.QUESTION_ANSWERING: 500,
@@ -35,6 +37,9 @@ SIZES = {
 }
 SELECTION = "selection.csv"
 DUPLICATES = "duplicates.csv"
+
+_TEXTS = ("set", "title", "subset", "untested", "licence", "citation", "url")
+_LOADED = dict.fromkeys(_TEXTS, str) | {"records": int, "no_derivatives": bool, "dropped": [dict], "notes": [dict]}
 
 
 def equal_parts(available: Mapping[str, int], size: int) -> dict[str, int]:
@@ -69,13 +74,10 @@ class _Library:
             self._add(folder)
 
     def _add(self, folder: Path) -> None:
-        if not (folder / "card.json").is_file() or not (folder / "records.jsonl").is_file():
-            raise InputError(
-                "has no card.json and records.jsonl",
-                path=folder,
-                fix="Make it with `faithfuse data load SET --root DIR --out DIR`.",
-            )
-        card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
+        fix = "Make it with `faithfuse data load SET --root DIR --out DIR`."
+        card = read_card(folder, _LOADED, fix)
+        if not (folder / "records.jsonl").is_file() or card["subset"] not in KINDS:
+            raise InputError("holds no records of a source set", path=folder, fix=fix)
         name, kind = card["set"], KINDS[Subset(card["subset"])]
         if name in self.cards:
             raise InputError(f"is the second folder of {name}", path=folder, fix="Name each set once.")
@@ -134,8 +136,14 @@ class _Library:
 def _records(path: Path, kind: type[SourceRecord]) -> Iterator[tuple[SourceRecord, int]]:
     offset = 0
     with path.open("rb") as stream:
-        for raw in stream:
-            yield kind.model_validate_json(raw), offset
+        for line, raw in enumerate(stream, start=1):
+            try:
+                record = kind.model_validate_json(raw)
+            except ValidationError as error:
+                raise InputError(
+                    f"is no {kind.__name__}: {describe(error)}", path=path, line=line, fix="Load the set again."
+                ) from None
+            yield record, offset
             offset += len(raw)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from faithfuse.datasets.select import select
+from faithfuse.datasets.shapes import misfit
 from faithfuse.datasets.spool import Spool, open_store
 from faithfuse.datasets.streams import file_digest
 from faithfuse.errors import InputError
@@ -209,7 +210,8 @@ def write(
             seen.add(record.system)
             if systems and record.system not in systems:
                 continue
-        spools[type(record)].add_new(record)
+        if not spools[type(record)].add(record):
+            raise _repeated(record, items)
     _check_keys(items, responses, ratings)
     if systems:
         _check_systems(systems, seen, root)
@@ -243,6 +245,21 @@ def write(
         json.dump(card, stream, ensure_ascii=False, indent=2, allow_nan=False)
         stream.write("\n")
     return card
+
+
+def _repeated(record: Item | Response | Rating, items: Spool) -> InputError:
+    """The error for a second record of one key; its place is the one that the first record's item is from."""
+    first = items.line(record.item_id)
+    place = {} if first is None else Item.model_validate_json(first).provenance
+    line = place.get("line")
+    return InputError(
+        f"the set gives two {type(record).__name__} records with one key"
+        + (", the first of an item read here" if place.get("file") else ""),
+        path=place.get("file"),
+        line=line if isinstance(line, int) else None,
+        record=" ".join(str(part) for part in record.sort_key()),
+        fix="Check the original files for a record that is there twice.",
+    )
 
 
 def _drawn(importer: Importer, items: Spool, limit: int, seed: int) -> set[str]:
@@ -301,18 +318,19 @@ def _check_systems(asked: Sequence[str], seen: set[str], root: Path) -> None:
         )
 
 
-def need(record: Any, names: Iterable[str], path: Path, line: int) -> dict[str, Any]:
-    """The record itself, if it is an object that has all the fields `names`.
+def need(record: Any, shape: Mapping[str, Any], path: Path, line: int | str) -> dict[str, Any]:
+    """The record itself, if it is an object of this shape (see `faithfuse.datasets.shapes`).
 
     Raises:
-        InputError: it is not, or has not; the message lists what is missing.
+        InputError: it is not; the message names the member, what was found and what was expected.
     """
-    missing = [name for name in names if not isinstance(record, dict) or name not in record]
-    if missing:
+    wrong = misfit(record, shape)
+    if wrong is not None:
         raise InputError(
-            f"has no {', '.join(missing)}",
+            wrong,
             path=path,
-            line=line,
+            line=line if isinstance(line, int) else None,
+            record=None if isinstance(line, int) else line,
             fix="Check that this is the original file of the set.",
         )
     return record

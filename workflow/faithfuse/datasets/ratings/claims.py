@@ -39,6 +39,13 @@ from faithfuse.records import Domain, Item, Rating, Record, References
 
 SYSTEM = "chatgpt"
 
+_FACTCHECK = {
+    "prompt": str,
+    "response": object,
+    "revised_response": str,
+    "response_factuality": object,
+    "sentences": dict,
+}
 _SCALE = {True: YES, False: NO, "NA": None, "unknown": None}
 
 
@@ -81,8 +88,8 @@ def _records(
 def _read_factool(source: Source) -> Iterator[Record]:
     path = source.require("knowledge_qa.jsonl")
     for line, record in iter_json_records(path):
-        need(record, ("prompt", "response", "claims", "label"), path, line)
-        claims = [need(claim, ("claim", "label"), path, line) for claim in record["claims"]]
+        shape = {"prompt": str, "response": object, "claims": [{"claim": str, "label": object}], "label": object}
+        need(record, shape, path, line)
         source.note("items without a reference answer")
         yield from _records(
             "factool_kbqa",
@@ -91,7 +98,7 @@ def _read_factool(source: Source) -> Iterator[Record]:
             record,
             [],
             record["label"],
-            [(claim["claim"], claim["label"]) for claim in claims],
+            [(claim["claim"], claim["label"]) for claim in record["claims"]],
         )
 
 
@@ -106,15 +113,14 @@ def _sentences(record: dict[str, Any], path: Path, line: int) -> list[dict[str, 
                 line=line,
                 fix="Get the original file again.",
             )
-        numbers[int(match[1])] = need(sentence, ("claims", "claims_factuality_label"), path, line)
+        numbers[int(match[1])] = need(sentence, {"claims": [str], "claims_factuality_label": list}, path, line)
     return [numbers[number] for number in sorted(numbers)]
 
 
 def _read_factcheck(source: Source) -> Iterator[Record]:
     path = source.require("factcheck-GPT-benchmark.jsonl")
     for line, record in iter_json_records(path):
-        fields = ("prompt", "response", "revised_response", "response_factuality", "sentences")
-        need(record, fields, path, line)
+        need(record, _FACTCHECK, path, line)
         claims = []
         for sentence in _sentences(record, path, line):
             texts, labels = sentence["claims"], sentence["claims_factuality_label"]

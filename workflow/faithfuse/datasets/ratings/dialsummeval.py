@@ -24,6 +24,14 @@ from faithfuse.records import Domain, Item, Rating, Record, References, Turn, it
 REFERENCE_SYSTEM = "A"
 FILE = "human_judgment.jsonl"
 
+_SHAPE = {
+    "id": str,
+    "dialogue": str,
+    "summary": str,
+    "annotations": [{"consistency": int}],
+    "model_id": str,
+}
+
 
 def dialogue_turns(dialogue: str) -> list[Turn]:
     """The turns of a dialogue written as `| Speaker: text | Speaker: text`."""
@@ -35,7 +43,7 @@ def _read(source: Source) -> Iterator[Record]:
     references: dict[str, str] = {}
     seen: dict[str, tuple[int, str]] = {}
     for line, record in iter_json_lines(path):
-        need(record, ("id", "dialogue", "summary", "annotations", "model_id"), path, line)
+        need(record, _SHAPE, path, line)
         seen.setdefault(record["id"], (line, record["dialogue"]))
         if seen[record["id"]][1] != record["dialogue"]:
             raise InputError(
@@ -61,7 +69,7 @@ def _read(source: Source) -> Iterator[Record]:
                 item_id=item_id,
                 system=system,
                 annotator=f"rater{place}",
-                likert=need(annotation, ("consistency",), path, line)["consistency"],
+                likert=annotation["consistency"],
             )
     for dialogue_id, (line, dialogue) in seen.items():
         if dialogue_id not in references:

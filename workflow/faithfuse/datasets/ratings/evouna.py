@@ -33,8 +33,9 @@ from faithfuse.records import Domain, Item, Rating, Record, References, iter_jso
 
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 
-_FIELDS = [f"{field}_{system}" for system in SYSTEMS for field in ("answer", "judge")]
-_FIELDS += ["question", "golden_answer", "improper"]
+# The labels are checked against the scale, the answers where they become responses.
+_SHAPE = {f"{field}_{system}": object for system in SYSTEMS for field in ("answer", "judge")}
+_SHAPE |= {"question": str, "golden_answer": (str, None), "improper": bool}
 _SCALE = {True: YES, False: NO, None: None, "nan": None}
 
 _UNIT_RATE = re.compile(r"(?:\d|bit|byte|[mk]|km|mi|miles?|[gl]|liters?|rev)$", re.IGNORECASE)
@@ -93,7 +94,7 @@ def _nq_open(source: Source) -> dict[str, list[list[str]]]:
     lists: dict[str, list[list[str]]] = {}
     if path is not None:
         for number, record in iter_json_lines(path):
-            need(record, ("question", "answer"), path, number)
+            need(record, {"question": str, "answer": [str]}, path, number)
             lists.setdefault(record["question"], []).append(record["answer"])
     return lists
 
@@ -102,14 +103,14 @@ def _read(source: Source, *, set_name: str, file: str) -> Iterator[Record]:
     path = source.require(file)
     known = _nq_open(source) if set_name == "evouna_nq" else {}
     for number, (line, record) in enumerate(iter_json_array(path), start=1):
-        need(record, _FIELDS, path, line)
+        need(record, _SHAPE, path, line)
         judgements = {s: label(record[f"judge_{s}"], _SCALE, path, line, f"judge_{s}") for s in SYSTEMS}
         if label(record["improper"], {True: YES, False: NO}, path, line, "improper") == YES:
             carried = any(value is not None for value in judgements.values())
             reason = "marked improper, though it carries a judgement" if carried else "marked improper"
             source.drop("item", reason, path, line)
             continue
-        if not isinstance(record["golden_answer"], str) or not record["golden_answer"].strip():
+        if not (record["golden_answer"] or "").strip():
             source.drop("item", "no golden answer", path, line)
             continue
         yield from _records(source, record, judgements, known, path, line, f"{set_name}:{number:04d}", set_name)

@@ -23,6 +23,13 @@ from faithfuse.records import Domain, Item, Rating, Record, References
 
 FILES = ("rand_test.jsonl", "rand_val.jsonl")
 
+_SHAPE = {"question": str, "annotator_id": str, "answers": dict, "metadata": {"field?": (str, None)}}
+_ANSWER = {
+    "answer_string": str,
+    "claims": [{"claim_string": str, "correctness": object}],
+    "revised_answer_string": (str, None),
+    "attribution": [str],
+}
 _SCALE = {
     "Definitely correct": 5.0,
     "Probably correct": 4.0,
@@ -36,12 +43,12 @@ _SCALE = {
 def _read(source: Source) -> Iterator[Record]:
     for path in [source.require(name) for name in FILES]:
         for line, record in iter_json_records(path):
-            need(record, ("question", "annotator_id", "answers", "metadata"), path, line)
+            need(record, _SHAPE, path, line)
             if len(record["answers"]) != 1:
                 found = f"has answers of {len(record['answers'])} systems instead of one"
                 raise InputError(found, path=path, line=line, fix="Get the original file again.")
             system, answer = next(iter(record["answers"].items()))
-            need(answer, ("answer_string", "claims", "revised_answer_string", "attribution"), path, line)
+            need(answer, _ANSWER, path, line)
             reference = (answer["revised_answer_string"] or "").strip()
             if not reference:
                 source.drop("item", "the expert's revision, which is the reference, is empty", path, line)
@@ -66,10 +73,9 @@ def _read(source: Source) -> Iterator[Record]:
                     "attribution": answer["attribution"],
                 },
             )
-            claims = [need(claim, ("claim_string", "correctness"), path, line) for claim in answer["claims"]]
-            points = [claim["claim_string"] for claim in claims]
+            points = [claim["claim_string"] for claim in answer["claims"]]
             yield response(path, line, item_id, system, answer["answer_string"], points=points)
-            for place, claim in enumerate(claims):
+            for place, claim in enumerate(answer["claims"]):
                 likert = label(claim["correctness"], _SCALE, path, line, "correctness")
                 yield build(
                     Rating,

@@ -15,6 +15,7 @@ Counts: 159 tasks of 20 conversations, 477 evaluations, 9 tasks without document
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from faithfuse.datasets.ratings.base import Importer, Source, build, label, need, response
@@ -25,6 +26,17 @@ from faithfuse.records import Domain, Item, Rating, Record, References, Turn
 FILE = "reference_subset_with_human_evaluations.json"
 REFERENCE = "reference"
 
+_TURN = {"speaker": str, "text": str}
+_TASK = {
+    "task_id": str,
+    "input": [_TURN],
+    "contexts": [{"document_id": str}],
+    "targets": [_TURN],
+    "Answerability": list,
+    "Collection": str,
+    "Turn": (str, int),
+}
+_EVALUATION = {"task_id": str, "model_id": str, "model_response": object, "annotations": dict}
 _SCALE = {str(v): 1 + 4 * (v - 1) / 3 for v in (1, 2, 3, 4)}
 
 
@@ -33,15 +45,22 @@ def item_id(task_id: str) -> str:
     return f"mtrag:{task_id.replace('<::>', ':')}"
 
 
+def _whole_number(value: str | int, path: Path, task_id: str) -> int:
+    if not str(value).isdecimal():
+        found = f"Turn is {value!r:.20}, not a whole number"
+        raise InputError(found, path=path, record=task_id, fix="Get the original file again.")
+    return int(value)
+
+
 def _item(source: Source, task: dict[str, Any], documents: dict[str, dict], line: int) -> Item:
     path = source.files[0]
-    need(task, ("task_id", "input", "contexts", "targets", "Answerability", "Collection", "Turn"), path, line)
+    need(task, _TASK, path, line)
     unknown = [c["document_id"] for c in task["contexts"] if c["document_id"] not in documents]
-    if unknown or len(task["targets"]) != 1:
+    if unknown or len(task["targets"]) != 1 or not task["input"]:
         raise InputError(
             f"names the document {unknown[0]!r}, which is not there"
             if unknown
-            else f"has {len(task['targets'])} targets instead of one",
+            else f"has {len(task['targets'])} targets and {len(task['input'])} turns instead of one and at least one",
             path=path,
             record=task["task_id"],
             fix="Get the original file again.",
@@ -55,7 +74,7 @@ def _item(source: Source, task: dict[str, Any], documents: dict[str, dict], line
     provenance = {
         "file": path.name,
         "task_id": task["task_id"],
-        "turn": int(task["Turn"]),
+        "turn": _whole_number(task["Turn"], path, task["task_id"]),
         "answerability": task["Answerability"],
         "collection": task["Collection"],
     }
@@ -82,24 +101,30 @@ def _item(source: Source, task: dict[str, Any], documents: dict[str, dict], line
 def _read(source: Source) -> Iterator[Record]:
     path = source.require(FILE)
     parts: dict[str, tuple[int, Any]] = {key: (line, value) for line, key, value in iter_json_object(path)}
-    need(parts, ("documents", "tasks", "evaluations"), path, 1)
-    documents = {d["document_id"]: need(d, ("text",), path, parts["documents"][0]) for d in parts["documents"][1]}
+    need(
+        {key: value for key, (_, value) in parts.items()},
+        {"documents": [{"document_id": str, "text": str, "title?": (str, None)}], "tasks": list, "evaluations": list},
+        path,
+        1,
+    )
+    documents = {document["document_id"]: document for document in parts["documents"][1]}
     line = parts["tasks"][0]
     for task in parts["tasks"][1]:
         yield _item(source, task, documents, line)
     line = parts["evaluations"][0]
     for evaluation in parts["evaluations"][1]:
-        need(evaluation, ("task_id", "model_id", "model_response", "annotations"), path, line)
+        need(evaluation, _EVALUATION, path, line)
         place = f"{evaluation['task_id']} {evaluation['model_id']}"
         if evaluation["model_id"] == REFERENCE:
             source.drop("response", "it is the target itself", path, place)
             continue
         name, system = item_id(evaluation["task_id"]), evaluation["model_id"]
         yield response(path, line, name, system, evaluation["model_response"])
-        raters = need(evaluation["annotations"], ("faithfulness",), path, line)["faithfulness"]
+        raters = need(evaluation["annotations"], {"faithfulness": dict}, path, place)["faithfulness"]
         source.note(f"responses rated by {len(raters)} people")
         for rater, rating in raters.items():
-            likert = label(rating.get("value"), _SCALE, path, line, f"faithfulness of {place} by {rater}")
+            need(rating, {"value": object}, path, f"{place} {rater}")
+            likert = label(rating["value"], _SCALE, path, line, f"faithfulness of {place} by {rater}")
             yield build(Rating, path, place, item_id=name, system=system, annotator=rater, likert=likert)
 
 

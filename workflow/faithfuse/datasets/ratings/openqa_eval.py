@@ -33,10 +33,13 @@ def _read(source: Source) -> Iterator[Record]:
     gold_path, path = source.require(GOLD), source.require(FILE)
     gold: dict[str, list[str]] = {}
     for line, record in iter_json_lines(gold_path):
-        need(record, ("question", "answer"), gold_path, line)
+        need(record, {"question": str, "answer": [str]}, gold_path, line)
         gold[record["question"]] = record["answer"]
     answers: Counter[str] = Counter()
     for line, row in iter_table(path, delimiter="\t", columns=COLUMNS, quoted=False):
+        if not row["id"].isdecimal():
+            found = f"id is {row['id']!r:.20}, not a number"
+            raise InputError(found, path=path, line=line, fix="Get the original file again.")
         question, item_id = row["Question"], f"openqa_eval:{int(row['id']):03d}"
         if question not in gold:
             raise InputError(

@@ -29,12 +29,24 @@ from typing import Any
 
 from faithfuse.datasets.points import sentences, text_lines, turns
 from faithfuse.datasets.ratings.base import Importer, Source, build, response, short_hash
+from faithfuse.datasets.shapes import misfit
 from faithfuse.datasets.streams import iter_json_records, iter_table, open_text
 from faithfuse.errors import InputError
 from faithfuse.records import Domain, Item, Rating, Record, References, Turn, dump_line
 
 NEEDED = ("item_id", "domain", "references", "system", "response")
 OPTIONAL = ("question", "context", "group", "points", "annotator", "point", "likert")
+
+
+# The other fields are checked where they are read.
+_SHAPE = {name: object for name in NEEDED} | {
+    "item_id": str,
+    "domain": str,
+    "system": str,
+    "question?": (str, None),
+    "group?": (str, None),
+    "annotator?": (str, None),
+}
 
 
 def _file(source: Source) -> Path:
@@ -57,13 +69,10 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield from iter_table(path, delimiter=delimiter, columns=NEEDED)
         return
     for line, record in iter_json_records(path):
-        if not isinstance(record, dict):
-            raise InputError("is no JSON object", path=path, line=line, fix="Write one object a line.")
-        _refuse_unknown(record, path, line)
-        missing = [name for name in NEEDED if name not in record]
-        if missing:
-            found = f"has no {', '.join(missing)}"
-            raise InputError(found, path=path, line=line, fix="Add it; docs/data.md shows the fields.")
+        _refuse_unknown(record if isinstance(record, dict) else (), path, line)
+        wrong = misfit(record, _SHAPE)
+        if wrong is not None:
+            raise InputError(wrong, path=path, line=line, fix="docs/data.md shows the fields; one object a line.")
         yield line, record
 
 
@@ -137,6 +146,9 @@ def _rating(row: dict[str, Any], path: Path, line: int) -> Rating | None:
             )
         return None
     try:
+        # A flag is a number to Python, and `int` cuts 1.5 to 1.
+        if isinstance(likert, bool) or isinstance(point, (bool, float)):
+            raise TypeError
         number = None if likert is None else float(likert)
         place = None if point is None else int(point)
     except (TypeError, ValueError):
@@ -162,6 +174,7 @@ def _read(source: Source) -> Iterator[Record]:
     path = _file(source)
     items: dict[str, tuple[int, str]] = {}
     answers: dict[tuple[str, str], tuple[int, str]] = {}
+    rated: dict[str, int] = {}
     for line, row in _rows(path):
         item = _item(row, path, line)
         points = _texts(row.get("points"), path, line, "points")
@@ -189,6 +202,16 @@ def _read(source: Source) -> Iterator[Record]:
                 )
         rating = _rating(row, path, line)
         if rating is not None:
+            key = short_hash(*map(str, rating.sort_key()))
+            if key in rated:
+                raise InputError(
+                    f"is a second rating by the same person; the first is in line {rated[key]}",
+                    path=path,
+                    line=line,
+                    record=f"{rating.item_id} {rating.system} {rating.annotator}",
+                    fix="Remove one of the two, or name another annotator or point.",
+                )
+            rated[key] = line
             yield rating
 
 

@@ -31,6 +31,7 @@ from faithfuse.records import Domain, Item, Rating, Record, References, Turn
 FILE = "storysumm.json"
 
 _SCALE = {1: YES, 0: NO}
+_SHAPE = {"label": int, "story": str, "summary": [str], "errors": list, "split": str, "model": str}
 _STRAY = re.compile(r'(,\s*)"\s*$')
 
 
@@ -78,7 +79,7 @@ def _stray_line(path: Path, error: InputError) -> int | None:
 def _read(source: Source) -> Iterator[Record]:
     path = source.require(FILE)
     for line, key, record in _members(source, path):
-        need(record, ("label", "story", "summary", "errors", "split", "model"), path, line)
+        need(record, _SHAPE, path, line)
         item_id, system = f"storysumm:{short_hash(key)}", record["model"]
         yield build(
             Item,

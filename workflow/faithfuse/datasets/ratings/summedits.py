@@ -26,6 +26,15 @@ from faithfuse.records import Domain, Item, Rating, Record, References
 FILES = ("summedits_samsum.json", "summedits_qmsumm.json")
 
 _SCALE = {1: YES, 0: NO}
+_SHAPE = {
+    "id": str,
+    "doc": str,
+    "summary": str,
+    "label": object,
+    "original_summary": str,
+    "edit_types": list,
+    "split": str,
+}
 _NEW_TURN = re.compile(r" \. (?=[\w'’.\- ]{1,40}:(?:\s|$))")
 
 
@@ -46,7 +55,7 @@ def _group(base: str) -> str:
 def _read_file(source: Source, path: Path) -> Iterator[Record]:
     seen: dict[str, tuple[int, str, str]] = {}
     for line, record in iter_json_records(path):
-        need(record, ("id", "doc", "summary", "label", "original_summary", "edit_types", "split"), path, line)
+        need(record, _SHAPE, path, line)
         base, _, edit = record["id"].rpartition("_")
         item_id = f"summedits:{base}"
         likert = label(record["label"], _SCALE, path, line, "label")

@@ -51,7 +51,7 @@ def _documents(source: Source) -> dict[str, list[Turn]]:
         return {}
     documents = {}
     for line, record in iter_json_records(path):
-        need(record, ("doc_id", "text"), path, line)
+        need(record, {"doc_id": str, "text": str}, path, line)
         documents[record["doc_id"]] = turns(text_lines(record["text"]))
     return documents
 

@@ -12,6 +12,7 @@ where the file has them. `to_original` and its siblings give the original turns 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,12 +20,31 @@ from faithfuse.datasets.ratings.base import Source, build, need
 from faithfuse.datasets.schema import SourceRecord, Subset, TodRecord, TodTurn, as_json
 from faithfuse.datasets.sources.base import SourceSet, files, origin
 from faithfuse.datasets.streams import iter_json_records, open_text
-from faithfuse.datasets.tod import Act, acts_of_list, list_of_acts, nest, rest, restore, summarise, text_value
+from faithfuse.datasets.tod import (
+    Act,
+    acts_of_list,
+    check_pairs,
+    list_of_acts,
+    nest,
+    rest,
+    restore,
+    summarise,
+    text_value,
+)
 from faithfuse.errors import InputError
 
 LICENCE = "terms of the data not stated by its distributors"
 SPEAKERS = {"SYS": "SYSTEM", "USR": "USER"}
 _INVERSE = {unified: own for own, unified in SPEAKERS.items()}
+_ACTS = [{"act": str, "slots": [list]}]
+_LOG = {"output": {"transcript": str, "dialog-acts": _ACTS}, "input": dict}
+_LABEL = {"transcription": str, "semantics": {"json": _ACTS}}
+_UTTERANCE = {"speaker": frozenset(SPEAKERS), "text": str, "da_label": str, "slots?": dict}
+_DIALOGUE = {
+    "dialogue_id": (str, int),
+    "utterances": [_UTTERANCE],
+    "scenario": {"db_id?": (str, int, None)},
+}
 
 
 class Call(NamedTuple):
@@ -155,8 +175,8 @@ def _original_calls(source: Source) -> Iterator[TodRecord]:
         source.files.append(label_path)
         line, log = next(iter_json_records(path))
         _, label = next(iter_json_records(label_path))
-        need(log, ("session-id", "turns"), path, line)
-        need(label, ("turns",), label_path, 1)
+        need(log, {"session-id": str, "turns": [_LOG]}, path, line)
+        need(label, {"turns": [_LABEL]}, label_path, 1)
         if len(log["turns"]) != len(label["turns"]):
             raise InputError(
                 f"has {len(log['turns'])} turns, but label.json {len(label['turns'])}",
@@ -164,10 +184,14 @@ def _original_calls(source: Source) -> Iterator[TodRecord]:
                 line=line,
                 fix="Get both files of this call again.",
             )
+        for acts_path, turn_acts in (
+            (path, [turn["output"]["dialog-acts"] for turn in log["turns"]]),
+            (label_path, [turn["semantics"]["json"] for turn in label["turns"]]),
+        ):
+            for act in chain.from_iterable(turn_acts):
+                check_pairs({act["act"]: act["slots"]}, acts_path, line)
         turns: list[TodTurn] = []
         for number, call in enumerate(zip(log["turns"], label["turns"], strict=True)):
-            need(call[0], ("output", "input"), path, line)
-            need(call[1], ("transcription", "semantics"), label_path, line)
             turns += from_original(Call(*call), number)
         others = {"log": restore(rest(log, ("turns",))), "label": restore(rest(label, ("turns",)))}
         yield _record(source, path, line, log["session-id"], turns, ["venue"], extra=as_json(others))
@@ -176,12 +200,9 @@ def _original_calls(source: Source) -> Iterator[TodRecord]:
 def _converted_calls(source: Source) -> Iterator[TodRecord]:
     for path in files(source, "json/*train*.json", "json/*test*.json"):
         for line, corpus in iter_json_records(path):
-            need(corpus, ("dialogues",), path, line)
+            need(corpus, {"dialogues": [_DIALOGUE]}, path, line)
             for dialogue in corpus["dialogues"]:
-                need(dialogue, ("dialogue_id", "utterances", "scenario"), path, line)
                 name = dialogue["scenario"].get("db_id") or f"{path.stem}-{dialogue['dialogue_id']}"
-                for utterance in dialogue["utterances"]:
-                    need(utterance, ("speaker", "text", "da_label"), path, line)
                 turns = [from_converted(u, number) for number, u in enumerate(dialogue["utterances"])]
                 source.note("dialogues of the converted form (only the first act of a turn survived there)")
                 extra = rest(dialogue, ("utterances",))
@@ -209,7 +230,7 @@ def _converted_calls(source: Source) -> Iterator[TodRecord]:
 
 def _read(source: Source) -> Iterator[SourceRecord]:
     found = False
-    for record in (*_original_calls(source), *_converted_calls(source)):
+    for record in chain(_original_calls(source), _converted_calls(source)):
         found = True
         yield record
     if not found:

@@ -8,17 +8,22 @@ are `["none", "none"]`. `to_original` gives the original turn and its acts back.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from faithfuse.datasets.ratings.base import Source, build, need
 from faithfuse.datasets.schema import SourceRecord, Subset, TodRecord, TodTurn, as_json
 from faithfuse.datasets.sources.base import SourceSet, files, origin, some_files
-from faithfuse.datasets.sources.sgd import frame_from_original, frame_to_original
+from faithfuse.datasets.sources.sgd import FRAME, frame_from_original, frame_to_original
+from faithfuse.datasets.spool import open_store
 from faithfuse.datasets.streams import iter_json_object, iter_json_records
-from faithfuse.datasets.tod import Act, acts_of_pairs, nest, pairs_of_acts, rest, restore, summarise
+from faithfuse.datasets.tod import Act, acts_of_pairs, check_pairs, nest, pairs_of_acts, rest, restore, summarise
 
 LICENCE = "MIT"
+
+_TURN = {"turn_id": str, "speaker": str, "utterance": str, "frames": [{**FRAME, "actions?": list}]}
+_DIALOGUE = {"dialogue_id": str, "services": [str], "turns": [_TURN]}
 
 
 class OriginalTurn(NamedTuple):
@@ -67,22 +72,35 @@ def to_original(turn: TodTurn) -> OriginalTurn:
     return OriginalTurn(original, {"dialog_act": kept.get("dialog_act", pairs_of_acts(turn)), **kept["rest"]})
 
 
-def _acts(source: Source) -> dict[str, dict[str, Any]]:
-    acts: dict[str, dict[str, Any]] = {}
-    for path in files(source, "dialog_acts.json") or files(source, "*/dialog_acts.json"):
-        acts.update((dialogue_id, entry) for _, dialogue_id, entry in iter_json_object(path))
-    return acts
+class _Acts:
+    """The acts of all dialogues; the published file is too long for memory, so they wait in a temporary database."""
+
+    def __init__(self, source: Source) -> None:
+        self.store = open_store()
+        self.store.execute("CREATE TABLE acts (dialogue TEXT PRIMARY KEY, turns TEXT) WITHOUT ROWID")
+        for path in files(source, "dialog_acts.json") or files(source, "*/dialog_acts.json"):
+            for line, dialogue_id, turns in iter_json_object(path):
+                need({"turns": turns}, {"turns": dict}, path, line)
+                for turn_id, entry in turns.items():
+                    need({turn_id: entry}, {turn_id: {"dialog_act": dict}}, path, line)
+                    check_pairs(entry["dialog_act"], path, line)
+                self.store.execute("INSERT OR REPLACE INTO acts VALUES (?, ?)", (dialogue_id, json.dumps(turns)))
+
+    def of(self, dialogue_id: str) -> dict[str, Any] | None:
+        """The entries of a dialogue's turns; None if it has none."""
+        row = self.store.execute("SELECT turns FROM acts WHERE dialogue = ?", (dialogue_id,)).fetchone()
+        return None if row is None else json.loads(row[0])
 
 
 def _read(source: Source) -> Iterator[SourceRecord]:
-    acts = _acts(source)
+    acts = _Acts(source)
     whole = [f"{split}/dialogues_*.json" for split in ("train", "dev", "test")]
     paths = some_files(source, *whole, "dialogstudio_original_examples.json", "*/*/dialogues_*.json")
     seen: set[str] = set()
     # Whole dialogues before cut ones: a folder of samples may hold both.
     for path in sorted(paths, key=lambda path: ("truncated" in str(path), path)):
         for line, dialogue in iter_json_records(path):
-            need(dialogue, ("dialogue_id", "services", "turns"), path, line)
+            need(dialogue, _DIALOGUE, path, line)
             name = dialogue["dialogue_id"]
             if name in seen:
                 source.drop("dialogue", "the id is there already", path, line)
@@ -90,12 +108,12 @@ def _read(source: Source) -> Iterator[SourceRecord]:
             seen.add(name)
             if "truncated" in str(path.relative_to(source.root)):
                 source.note("dialogues cut to their first turns (a folder of truncated samples)")
-            if name not in acts:
+            entries = acts.of(name)
+            if entries is None:
                 source.note("dialogues without an entry in dialog_acts.json")
             turns = []
             for turn in dialogue["turns"]:
-                need(turn, ("turn_id", "speaker", "utterance", "frames"), path, line)
-                turns.append(from_original(OriginalTurn(turn, acts.get(name, {}).get(turn["turn_id"]))))
+                turns.append(from_original(OriginalTurn(turn, (entries or {}).get(turn["turn_id"]))))
             yield build(
                 TodRecord,
                 path,

@@ -31,6 +31,10 @@ from faithfuse.errors import InputError
 
 LICENCE = "CC BY-SA 3.0"
 
+_SPAN = {"start_token": int, "end_token": int}
+_ANNOTATIONS = [{"long_answer": {"candidate_index": int, **_SPAN}, "short_answers": [_SPAN], "yes_no_answer": str}]
+_SIMPLIFIED = {"annotations": _ANNOTATIONS, "document_text": str}
+_FULL = {"annotations": _ANNOTATIONS, "document_tokens": [{"token": str, "html_token": bool}]}
 _TAG = re.compile(r"</?[A-Za-z][^<>\s]*>|<[A-Za-z][\w-]*_[^<>]*>")
 _QUOTES = {"``": '"', "''": '"'}
 
@@ -128,12 +132,14 @@ def _read(source: Source) -> Iterator[SourceRecord]:
         "nq-*-sample.jsonl*",
     ):
         for line, record in iter_json_records(path):
-            need(record, ("example_id", "question_text"), path, line)
+            need(record, {"example_id": (int, str), "question_text": str}, path, line)
             if "annotations" not in record:
                 source.drop("sample", "no annotations (a test file)", path, line)
                 continue
-            if "document_tokens" not in record:
-                need(record, ("document_text",), path, line)
+            need(record, _FULL if "document_tokens" in record else _SIMPLIFIED, path, line)
+            if not re.fullmatch(r"-?\d+", str(record["example_id"])):
+                found = f"example_id is {record['example_id']!r:.40}, not a whole number"
+                raise InputError(found, path=path, line=line, fix="Get the original file again.")
             kept = _record(source, record, path, line)
             if kept is not None:
                 yield kept

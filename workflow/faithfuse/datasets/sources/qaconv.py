@@ -21,6 +21,15 @@ from faithfuse.datasets.streams import iter_json_object, iter_json_records
 
 LICENCE = "BSD-3-Clause"
 
+_QUESTION = {
+    "id": str,
+    "article_segment_id": str,
+    "article_full_id": [str],
+    "QG": bool,
+    "question": str,
+    "answers": [str],
+}
+
 
 def locate(answer: str, dialogue: Sequence[DialogueTurn]) -> list[AnswerSpan]:
     """Every occurrence of an answer in the turns: as written, or if there is none, in any case."""
@@ -43,7 +52,7 @@ def locate(answer: str, dialogue: Sequence[DialogueTurn]) -> list[AnswerSpan]:
 def _turns(original: list[dict[str, str]], path: Path, line: int) -> list[DialogueTurn]:
     return [
         build(DialogueTurn, path, line, turn_id=turn["id"], speaker=turn["speaker"], text=turn["text"])
-        for turn in (need(turn, ("id", "speaker", "text"), path, line) for turn in original)
+        for turn in (need(turn, {"id": str, "speaker": str, "text": str}, path, line) for turn in original)
     ]
 
 
@@ -83,10 +92,9 @@ def _record(
 def _read(source: Source) -> Iterator[SourceRecord]:
     waiting: dict[str, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
     places: dict[str, tuple[Path, int]] = {}
-    fields = ("id", "article_segment_id", "article_full_id", "QG", "question", "answers")
     for path in some_files(source, "QAConv-V1.1/*.json", "t[rs][nt].json", "val.json"):
         for line, question in iter_json_records(path):
-            need(question, fields, path, line)
+            need(question, _QUESTION, path, line)
             if question["id"] in places:
                 source.drop("question", "the id is there already", path, line)
                 continue
@@ -98,7 +106,7 @@ def _read(source: Source) -> Iterator[SourceRecord]:
     for path in segments:
         for line, segment_id, segment in iter_json_object(path):
             for split, question in waiting.pop(segment_id, []):
-                need(segment, ("seg_dialog",), path, line)
+                need(segment, {"seg_dialog": list, "prev_ctx?": (list, None)}, path, line)
                 yield _record(source, segment, question, path, line, split)
     for questions in waiting.values():
         for _, question in questions:

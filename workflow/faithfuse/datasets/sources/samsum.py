@@ -23,7 +23,7 @@ def _read(source: Source) -> Iterator[SourceRecord]:
     for path in some_files(source, *patterns):
         split = next((s for s in ("train", "val", "test") if s in path.name), path.stem)
         for line, record in iter_json_records(path):
-            need(record, ("id", "dialogue", "summary"), path, line)
+            need(record, {"id": str, "dialogue": str, "summary": str}, path, line)
             dialogue = [
                 DialogueTurn(turn_id=str(number), speaker=turn.speaker, text=turn.text)
                 for number, turn in enumerate(turns(text_lines(record["dialogue"])))

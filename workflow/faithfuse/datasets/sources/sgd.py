@@ -8,7 +8,6 @@ in the frame's `extra`. `to_original` gives the original turn back.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from faithfuse.datasets.ratings.base import Source, build, need
@@ -28,13 +27,40 @@ from faithfuse.datasets.tod import Act, nest, rest, restore, summarise, unnest
 
 LICENCE = "CC BY-SA 4.0"
 
+FRAME = {
+    "service": str,
+    "slots": [{"slot": str, "start?": int, "exclusive_end?": int}],
+    "state?": ({"active_intent": str, "requested_slots": [str], "slot_values": {"*": [str]}}, None),
+}
+_ACTION = {"act": str, "slot": (str, None), "values": [str], "canonical_values": [str]}
+_TURN = {"speaker": str, "utterance": str, "frames": [{**FRAME, "actions": [_ACTION]}]}
+_DIALOGUE = {"dialogue_id": str, "services": [str], "turns": [_TURN]}
+
+
+def span_from_original(slot: dict[str, Any]) -> SlotSpan:
+    """A span; a value that is a list (of a slot copied from another one) and further members go to `extra`."""
+    value = slot.get("value")
+    known = ("slot", "start", "exclusive_end", *(["value"] if isinstance(value, str) else []))
+    return SlotSpan(
+        slot=slot["slot"],
+        value=value if isinstance(value, str) else None,
+        start=slot.get("start"),
+        exclusive_end=slot.get("exclusive_end"),
+        extra=rest(slot, known),
+    )
+
+
+def span_to_original(span: SlotSpan) -> dict[str, Any]:
+    """The span as its set writes it; the inverse of `span_from_original`."""
+    return {**span.model_dump(exclude_none=True, exclude={"extra"}), **restore(span.extra)}
+
 
 def frame_from_original(frame: dict[str, Any]) -> Frame:
     """A frame of SGD or MultiWOZ 2.2 without its actions."""
     state = frame.get("state")
     return Frame(
         service=frame["service"],
-        slots=[SlotSpan(**slot) for slot in frame["slots"]],
+        slots=[span_from_original(slot) for slot in frame["slots"]],
         state=None
         if state is None
         else State(
@@ -50,7 +76,7 @@ def frame_to_original(frame: Frame, actions: list[dict[str, Any]]) -> dict[str, 
     """The frame as its set writes it; the inverse of `frame_from_original`."""
     original: dict[str, Any] = {
         "service": frame.service,
-        "slots": [span.model_dump(exclude_none=True) for span in frame.slots],
+        "slots": [span_to_original(span) for span in frame.slots],
         "actions": actions,
         **restore(frame.extra),
     }
@@ -98,8 +124,8 @@ def to_original(turn: TodTurn) -> dict[str, Any]:
 def _read(source: Source) -> Iterator[SourceRecord]:
     for path in some_files(source, "train/dialogues_*.json", "dev/dialogues_*.json", "test/dialogues_*.json"):
         for line, dialogue in iter_json_records(path):
-            need(dialogue, ("dialogue_id", "services", "turns"), path, line)
-            turns = [_turn(turn, number, path, line) for number, turn in enumerate(dialogue["turns"])]
+            need(dialogue, _DIALOGUE, path, line)
+            turns = [from_original(turn, number) for number, turn in enumerate(dialogue["turns"])]
             split = path.parent.name
             yield build(
                 TodRecord,
@@ -117,13 +143,6 @@ def _read(source: Source) -> Iterator[SourceRecord]:
                 summary=summarise(turns),
                 extra=rest(dialogue, ("dialogue_id", "services", "turns")),
             )
-
-
-def _turn(turn: Any, number: int, path: Path, line: int) -> TodTurn:
-    need(turn, ("speaker", "utterance", "frames"), path, line)
-    for frame in turn["frames"]:
-        need(frame, ("service", "slots", "actions"), path, line)
-    return from_original(turn, number)
 
 
 SGD = SourceSet(

@@ -17,12 +17,14 @@ from faithfuse.datasets.ratings.base import Source, build, need
 from faithfuse.datasets.schema import SourceRecord, Subset, TodRecord, TodTurn, as_json
 from faithfuse.datasets.sources.base import SourceSet, files, origin
 from faithfuse.datasets.streams import iter_json_object, iter_json_records
-from faithfuse.datasets.tod import Act, acts_of_pairs, nest, pairs_of_acts, rest, restore, summarise
+from faithfuse.datasets.tod import Act, acts_of_pairs, check_pairs, nest, pairs_of_acts, rest, restore, summarise
 from faithfuse.errors import InputError
 
 LICENCE = "CC BY-NC 4.0"
 SPEAKERS = {"user": "USER", "system": "SYSTEM"}
 _INVERSE = {unified: own for own, unified in SPEAKERS.items()}
+_ENTRY = {"tag": frozenset(SPEAKERS), "text": str, "dialog_act?": dict}
+_WORD = {"speaker": str, "word": str, "start": object, "end": object}
 
 
 def from_original(entry: dict[str, Any], number: int) -> TodTurn:
@@ -95,24 +97,17 @@ def _read(source: Source) -> Iterator[SourceRecord]:
     annotated = files(source, "data.json") or files(source, "*/data.json")
     for path in annotated:
         for line, name, dialogue in iter_json_object(path):
-            need(dialogue, ("log",), path, line)
+            need(dialogue, {"log": [_ENTRY]}, path, line)
             turns = []
             for number, entry in enumerate(dialogue["log"]):
-                need(entry, ("tag", "text"), path, line)
-                if entry["tag"] not in SPEAKERS:
-                    raise InputError(
-                        f"turn {number} of {name} has the tag {entry['tag']!r}, not user or system",
-                        path=path,
-                        line=line,
-                        fix="Get the original file again.",
-                    )
+                check_pairs(entry.get("dialog_act", {}), path, line)
                 turns.append(from_original(entry, number))
             yield _record(source, path, line, name, turns, rest(dialogue, ("log",)))
     transcripts = [] if annotated else files(source, "text/*.json")
     for path in transcripts:
         words = []
         for line, word in iter_json_records(path):
-            words.append(need(word, ("speaker", "word", "start", "end"), path, line))
+            words.append(need(word, _WORD, path, line))
         source.note("dialogues read from their transcript alone: no acts, slots or roles")
         yield _record(source, path, 1, path.stem, from_words(words), None)
     if not annotated and not transcripts:
