@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import tempfile
 from collections.abc import Callable
 from itertools import product
@@ -39,7 +40,7 @@ REPEATS = 21
 ENDPOINT_TUPLES = 16_200
 CHECKER_TUPLES = 810
 ARRAY_TUPLES = 1_000_000
-STREAM_RECORDS = 100_000
+STREAM_RECORDS = 1_000_000 if os.environ.get("FAITHFUSE_SOAK") == "1" else 100_000  # a million take 2.4 GB of disk
 
 
 def pydantic_type(spec: Any) -> Any:

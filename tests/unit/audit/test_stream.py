@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -93,6 +94,27 @@ def test_any_array_is_split_into_its_elements(records, cut):
     content = json.dumps(records).encode()
     source = io.BufferedReader(io.BytesIO(content[cut:]), 1)
     assert [json.loads(raw) for raw in stream._split(source, content[:cut])] == records
+
+
+PIECES = ["{", "}", "[", "]", '"', "\\", ",", " ", "\n", "1", ":", '"x"', "{}", "[1]", '{"a":"]"}']
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=25).map("".join), st.integers(1, 25))
+def test_reading_whole_values_at_once_gives_what_reading_symbol_by_symbol_gives(text, cut):
+    def split():
+        content, found = text.encode(), []
+        source = io.BufferedReader(OneByte(content[cut:]), 1)
+        try:
+            found += stream._split(source, content[:cut])
+        except InputError as error:
+            found.append(str(error))
+        return found
+
+    at_once = split()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stream, "_WHOLE", re.compile(rb"(?!)"))
+        assert split() == at_once
 
 
 def test_an_array_that_was_cut_short_is_an_error(tmp_path):

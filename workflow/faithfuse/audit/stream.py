@@ -20,6 +20,18 @@ _OUTSIDE = re.compile(rb'[\[\]{}",]')
 _INSIDE = re.compile(rb'["\\]')
 
 
+def _whole_value(levels: int) -> re.Pattern[bytes]:
+    """An object or array with at most so many levels, brackets balanced; possessive, so that it never goes back."""
+    value = rb"(?!)"
+    for _ in range(levels):
+        value = rb'[{\[](?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"|' + value + rb")*+[}\]]"
+    return re.compile(rb"[ \t\r\n]*+" + value, re.DOTALL)
+
+
+_WHOLE = _whole_value(8)
+"""A record has seven levels; what is deeper, or ends in another chunk, is read symbol by symbol."""
+
+
 class _Counted(io.RawIOBase):
     """A stream that tells how many bytes were taken from it."""
 
@@ -143,7 +155,16 @@ def _split(stream: io.BufferedReader, first: bytes, path: str = "-") -> Iterator
                 begin = at = at + 1
         if escaped:
             at, escaped = at + 1, False
-        while (match := (_INSIDE if in_string else _OUTSIDE).search(chunk, at)) is not None:
+        while True:
+            if begin == at and depth == base and not (parts or in_string) and (match := _WHOLE.match(chunk, at)):
+                at = match.end()
+                if base == 0:
+                    yield match.group().strip(BLANK)
+                    begin, after_comma = at, False
+                    continue
+            match = (_INSIDE if in_string else _OUTSIDE).search(chunk, at)
+            if match is None:
+                break
             symbol, at = match.group(), match.end()
             ends = False
             if in_string:
