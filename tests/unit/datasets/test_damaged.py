@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import copy
+import errno
+import gzip
 import itertools
 import json
+import os
 import random
 
 import pytest
 
+from faithfuse.datasets.folder import whole_folder
 from faithfuse.datasets.ratings import IMPORTERS
 from faithfuse.datasets.ratings.base import write
 from faithfuse.datasets.shapes import misfit
@@ -90,7 +94,7 @@ def whole(path):
 JUDGED = [
     ("evouna_nq", "NQ.json", first_records, {}),
     ("evouna_tq", "TQ.json", first_records, {}),
-    ("expertqa", "rand_test.jsonl", first_records, {"rand_val.jsonl": ""}),
+    ("expertqa", "rand_test.jsonl", first_records, {"rand_val.jsonl": "[]"}),
     ("factool_kbqa", "knowledge_qa.jsonl", first_records, {}),
     ("factcheck_gpt", "factcheck-GPT-benchmark.jsonl", first_records, {}),
     ("mtrag", "reference_subset_with_human_evaluations.json", mtrag, {}),
@@ -116,7 +120,8 @@ def damaged(value, seed):
     return [with_value(value, place, new) for place, new in chosen]
 
 
-def check_all(path, value, run):
+def check_all(root, file, value, run):
+    path = root / file
     path.parent.mkdir(parents=True, exist_ok=True)
     refused = 0
     for mutation in damaged(value, path.name):
@@ -127,7 +132,7 @@ def check_all(path, value, run):
             run()
         except FaithfuseError as error:
             refused += 1
-            assert str(path.parent) in str(error) or not isinstance(error, InputError)
+            assert str(root) in str(error)
     assert refused
 
 
@@ -138,7 +143,7 @@ def test_a_damaged_set_of_judgements_is_refused_with_its_file(real_data, tmp_pat
     root.mkdir()
     for other, text in others.items():
         (root / other).write_text(text, encoding="utf-8")
-    check_all(root / file, value, lambda: write(IMPORTERS[name], root, tmp_path / "out"))
+    check_all(root, file, value, lambda: write(IMPORTERS[name], root, tmp_path / "out"))
 
 
 @pytest.mark.parametrize(("name", "file", "keep", "others"), LOADED, ids=[file for _, file, *_ in LOADED])
@@ -149,4 +154,64 @@ def test_a_damaged_source_set_is_refused_with_its_file(real_data, tmp_path, name
     for other, keep_other in others.items():
         (root / other).parent.mkdir(parents=True, exist_ok=True)
         (root / other).write_text(json.dumps(keep_other(home / other)), encoding="utf-8")
-    check_all(root / file, value, lambda: load(SOURCES[name], root, tmp_path / "out"))
+    check_all(root, file, value, lambda: load(SOURCES[name], root, tmp_path / "out"))
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("evouna_nq", "NQ.json"),
+        ("factool_kbqa", "knowledge_qa.jsonl"),
+        ("haluquestqa", "HaluQuestQA.csv"),
+        ("storysumm", "storysumm.json"),
+        ("own", "judgements.csv"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"", r"is empty|the end of the file"), ("ä".encode("utf-16"), "not UTF-8"), (b"[]", "no item|no column|instead")],
+)
+def test_a_file_that_is_empty_or_of_another_encoding_is_refused(tmp_path, name, file, content, message):
+    (tmp_path / file).write_bytes(content)
+    for repair in (False, True):
+        with pytest.raises(InputError, match=message):
+            write(IMPORTERS[name], tmp_path, tmp_path / "out", repair=repair)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("content", [b"not packed", gzip.compress(b'{"example_id": 1}' * 999)[:40]])
+def test_a_packed_file_that_is_damaged_or_cut_off_is_refused_with_its_name(tmp_path, content):
+    (tmp_path / "nq-train.jsonl.gz").write_bytes(content)
+    with pytest.raises(InputError, match=r"nq-train\.jsonl\.gz:1: cannot be read on"):
+        load(SOURCES["natural_questions"], tmp_path, tmp_path / "out")
+
+
+def test_line_ends_and_a_byte_order_mark_change_nothing(tmp_path):
+    claim = {"claim": "Ada wrote\u00a0it.", "label": True}
+    record = {"prompt": "Who?", "response": "Ada.", "claims": [claim], "label": True}
+    lines = [json.dumps({**record, "prompt": f"{n}?"}, ensure_ascii=False).encode() for n in range(3)]
+    files = {}
+    for name, text in (("n", b"\n".join(lines)), ("rn", b"\xef\xbb\xbf" + b"\r\n".join(lines) + b"\r\n\r\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "knowledge_qa.jsonl").write_bytes(text)
+        write(IMPORTERS["factool_kbqa"], tmp_path / name, tmp_path / f"out-{name}")
+        files[name] = {kind: (tmp_path / f"out-{name}/{kind}.jsonl").read_bytes() for kind in ("items", "ratings")}
+    assert files["n"] == files["rn"]
+
+
+def test_a_folder_that_cannot_be_written_whole_keeps_what_it_had(tmp_path):
+    (tmp_path / "old.txt").write_text("old")
+    with pytest.raises(FaithfuseError, match="No space left on device"), whole_folder(tmp_path) as new:
+        (new / "old.txt").write_text("new")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old.txt": "old"}
+
+
+def test_a_file_in_the_place_of_the_output_folder_is_told(tmp_path):
+    (tmp_path / "knowledge_qa.jsonl").write_text(
+        json.dumps({"prompt": "Who?", "response": "Ada.", "claims": [], "label": True}), encoding="utf-8"
+    )
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(FaithfuseError, match="cannot be written"):
+        write(IMPORTERS["factool_kbqa"], tmp_path, tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "mine"

@@ -113,9 +113,15 @@ def fetch(sets: Sequence[str], out: Path, registry: Path) -> Iterator[str]:
 
 def _download(entry: Entry, target: Path, expected: str | None) -> str:
     part = target.with_name(target.name + ".part")
-    part.parent.mkdir(parents=True, exist_ok=True)
-    _transfer(entry.url, part)
-    digest = file_digest(part)
+    try:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        _transfer(entry.url, part)
+        digest = file_digest(part)
+    except OSError as error:
+        raise FaithfuseError(
+            f"{part}: cannot be written ({error.strerror or error}). Check the path, its permissions and the space "
+            "on the disk, and run the same command again: what was received is continued."
+        ) from None
     if expected not in (None, digest):
         part.unlink()
         raise FaithfuseError(

@@ -13,7 +13,9 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from faithfuse.datasets.folder import whole_folder
 from faithfuse.datasets.parquet import write_parquet
+from faithfuse.datasets.ratings.base import write_card
 from faithfuse.datasets.sources import SOURCES
 from faithfuse.datasets.spool import Spool
 from faithfuse.datasets.streams import iter_table
@@ -217,15 +219,13 @@ def release(
             metric.value is not None for response in released.responses for metric in response.metrics
         )
     card = _card(items, dict(sorted(counts.items())))
-    out.mkdir(parents=True, exist_ok=True)
-    for domain in sorted(spools):
-        spools[domain].write(out / f"{domain}.jsonl")
-        write_parquet(ReleasedItem, out / f"{domain}.jsonl", out / f"{domain}.parquet")
-    with atomic_write(out / "README.md") as stream:
-        stream.write(_readme(card))
-    with atomic_write(out / "card.json") as stream:
-        json.dump(card, stream, ensure_ascii=False, indent=2)
-        stream.write("\n")
+    with whole_folder(out) as new:
+        for domain in sorted(spools):
+            spools[domain].write(new / f"{domain}.jsonl")
+            write_parquet(ReleasedItem, new / f"{domain}.jsonl", new / f"{domain}.parquet")
+        with atomic_write(new / "README.md") as stream:
+            stream.write(_readme(card))
+        write_card(new / "card.json", card)
     return card
 
 

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Container, Iterator
 from pathlib import Path
 
-from faithfuse.errors import InputError
+from faithfuse.errors import FaithfuseError, InputError
 from faithfuse.records import Record, atomic_write, dump_line
 
 # Texts compare by code point in SQLite (UTF-8 bytes) as in Python, so the order is that of `sort_key`.
@@ -48,6 +48,11 @@ class Spool:
             )
         except sqlite3.IntegrityError:
             return False
+        except sqlite3.OperationalError as error:
+            raise FaithfuseError(
+                f"the temporary database cannot be written ({error}). Make room in the folder for temporary files, or "
+                "name another one in SQLITE_TMPDIR."
+            ) from None
         return True
 
     def add_new(self, record: Record) -> None:

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import io
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,31 @@ def open_text(path: Path | str, *, newline: str | None = "") -> io.TextIOWrapper
         ) from None
 
 
+UNREADABLE = (UnicodeDecodeError, OSError, EOFError, zlib.error)
+"""What reading from an opened file may raise: no UTF-8, a bad disk, a packed file that is damaged or cut off."""
+
+
+def unreadable(error: Exception, path: Path | str, line: int) -> InputError:
+    """The error for one of `UNREADABLE` at a line."""
+    if isinstance(error, UnicodeDecodeError):
+        found = f"holds bytes that are not UTF-8 ({error.reason})"
+        return InputError(found, path=path, line=line, fix="Save the file as UTF-8.")
+    return InputError(f"cannot be read on ({error})", path=path, line=line, fix="Get the file again.")
+
+
+def read_text(path: Path | str) -> str:
+    """A whole file as text, line ends as they are.
+
+    Raises:
+        InputError: it cannot be read, or is not UTF-8.
+    """
+    with open_text(path) as stream:
+        try:
+            return stream.read()
+        except UNREADABLE as error:
+            raise unreadable(error, path, 1) from None
+
+
 class _JsonText:
     """A window on a JSON text that is read in chunks and counts lines as it moves."""
 
@@ -54,9 +80,8 @@ class _JsonText:
     def fill(self, size: int = _CHUNK) -> None:
         try:
             chunk = self.stream.read(size)
-        except UnicodeDecodeError as error:
-            found = f"holds bytes that are not UTF-8 ({error.reason})"
-            raise InputError(found, path=self.path, line=self.line, fix="Save the file as UTF-8.") from None
+        except UNREADABLE as error:
+            raise unreadable(error, self.path, self.line) from None
         self.ended = not chunk
         self.buffer = self.buffer[self.at :] + chunk
         self.at = 0
@@ -178,9 +203,12 @@ def iter_json_records(path: Path | str) -> Iterator[tuple[int, Any]]:
     many lines.
 
     Raises:
-        InputError: the file is missing, is not UTF-8, or is none of these.
+        InputError: the file is missing, empty, is not UTF-8, or is none of these.
     """
-    if first_character(path) == "[":
+    first = first_character(path)
+    if not first:
+        raise InputError("is empty", path=path, fix="Get the original file again.")
+    if first == "[":
         yield from iter_json_array(path)
         return
     text = _JsonText(path)
@@ -218,9 +246,8 @@ def iter_table(
             except csv.Error as error:
                 found = f"is not a table separated by {delimiter!r} ({error})"
                 raise InputError(found, path=path, line=line, fix="Get the original file again.") from None
-            except UnicodeDecodeError as error:
-                found = f"holds bytes that are not UTF-8 ({error.reason})"
-                raise InputError(found, path=path, line=line, fix="Save the file as UTF-8.") from None
+            except UNREADABLE as error:
+                raise unreadable(error, path, line) from None
             if cells is None:
                 break
             start, line = line, reader.line_num + 1

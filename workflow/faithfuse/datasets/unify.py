@@ -9,7 +9,6 @@ of speakers or services). The draw depends on ids and the seed alone, and is wri
 from __future__ import annotations
 
 import csv
-import json
 import re
 import unicodedata
 from collections import Counter, defaultdict
@@ -20,8 +19,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from faithfuse.datasets.card import dataset_card, read_card
+from faithfuse.datasets.folder import whole_folder
 from faithfuse.datasets.parquet import write_parquet
-from faithfuse.datasets.ratings.base import short_hash
+from faithfuse.datasets.ratings.base import short_hash, write_card
 from faithfuse.datasets.schema import KINDS, SourceRecord, Subset
 from faithfuse.datasets.select import select
 from faithfuse.datasets.spool import Spool
@@ -178,39 +178,37 @@ def unify(
     library = _Library(folders)
     drawn = library.draw(sizes, seed) if selection is None else library.drawn_before(selection)
     everything = set().union(*drawn.values())
-    out.mkdir(parents=True, exist_ok=True)
 
-    items = Spool(Item)
-    for subset in Subset:
-        spool = Spool(KINDS[subset])
-        for record_id in sorted(drawn[subset]):
-            record = library.record(record_id)
-            spool.add_new(record)
-            for item in record.items():
-                items.add_new(item)
-        spool.write(out / f"{subset}.jsonl")
-        write_parquet(KINDS[subset], out / f"{subset}.jsonl", out / f"{subset}.parquet")
-    items.write(out / "items.jsonl")
-    for name in ("responses.jsonl", "ratings.jsonl"):
-        with atomic_write(out / name):
-            pass
-    _write_csv(
-        out / SELECTION,
-        ("subset", "record_id"),
-        [(str(subset), record_id) for subset in Subset for record_id in sorted(drawn[subset])],
-    )
     duplicates = list(library.duplicates(everything))
-    _write_csv(
-        out / DUPLICATES,
-        ("subset", "text_digest", "records", "drawn", "record_ids"),
-        [(subset, digest, len(ids), count, " ".join(ids)) for subset, digest, ids, count in duplicates],
-    )
-    card = _card(library, drawn, sizes, seed, duplicates, len(items))
-    with atomic_write(out / "README.md") as stream:
-        stream.write(dataset_card(card))
-    with atomic_write(out / "card.json") as stream:
-        json.dump(card, stream, ensure_ascii=False, indent=2, allow_nan=False)
-        stream.write("\n")
+    items = Spool(Item)
+    with whole_folder(out) as new:
+        for subset in Subset:
+            spool = Spool(KINDS[subset])
+            for record_id in sorted(drawn[subset]):
+                record = library.record(record_id)
+                spool.add_new(record)
+                for item in record.items():
+                    items.add_new(item)
+            spool.write(new / f"{subset}.jsonl")
+            write_parquet(KINDS[subset], new / f"{subset}.jsonl", new / f"{subset}.parquet")
+        items.write(new / "items.jsonl")
+        for name in ("responses.jsonl", "ratings.jsonl"):
+            with atomic_write(new / name):
+                pass
+        _write_csv(
+            new / SELECTION,
+            ("subset", "record_id"),
+            [(str(subset), record_id) for subset in Subset for record_id in sorted(drawn[subset])],
+        )
+        _write_csv(
+            new / DUPLICATES,
+            ("subset", "text_digest", "records", "drawn", "record_ids"),
+            [(subset, digest, len(ids), count, " ".join(ids)) for subset, digest, ids, count in duplicates],
+        )
+        card = _card(library, drawn, sizes, seed, duplicates, len(items))
+        with atomic_write(new / "README.md") as stream:
+            stream.write(dataset_card(card))
+        write_card(new / "card.json", card)
     return card
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from faithfuse.datasets.folder import whole_folder
 from faithfuse.datasets.select import select
 from faithfuse.datasets.shapes import misfit
 from faithfuse.datasets.spool import Spool, open_store
@@ -195,7 +196,8 @@ def write(
         The card.
 
     Raises:
-        InputError: a file is missing or broken, or a system is unknown; nothing in `out` has changed then.
+        InputError: a file is missing, broken or empty, or a system is unknown.
+        FaithfuseError: `out` cannot be written. Nothing in `out` has changed in either case.
     """
     only = root if root.is_file() and not importer.home else None
     if not root.is_dir() and only is None:
@@ -213,6 +215,13 @@ def write(
         if not spools[type(record)].add(record):
             raise _repeated(record, items)
     _check_keys(items, responses, ratings)
+    if not len(items):
+        left_out = ", ".join(f"{count} × {what}: {why}" for (what, why), count in source.dropped_count.items())
+        raise InputError(
+            f"gives no item (left out: {left_out or 'nothing'})",
+            path=root,
+            fix="Check that the set's files are complete.",
+        )
     if systems:
         _check_systems(systems, seen, root)
         for item_id in list(items.without(responses)):
@@ -237,14 +246,19 @@ def write(
         "repaired": source.repair,
         "files": file_list(source),
     }
-    out.mkdir(parents=True, exist_ok=True)
-    items.write(out / "items.jsonl", keep)
-    responses.write(out / "responses.jsonl", keep)
-    ratings.write(out / "ratings.jsonl", keep)
-    with atomic_write(out / "card.json") as stream:
+    with whole_folder(out) as new:
+        items.write(new / "items.jsonl", keep)
+        responses.write(new / "responses.jsonl", keep)
+        ratings.write(new / "ratings.jsonl", keep)
+        write_card(new / "card.json", card)
+    return card
+
+
+def write_card(path: Path, card: Mapping[str, Any]) -> None:
+    """Write a card as JSON."""
+    with atomic_write(path) as stream:
         json.dump(card, stream, ensure_ascii=False, indent=2, allow_nan=False)
         stream.write("\n")
-    return card
 
 
 def _repeated(record: Item | Response | Rating, items: Spool) -> InputError:

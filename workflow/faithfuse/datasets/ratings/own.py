@@ -22,7 +22,6 @@ Every other column is refused, so that a misspelt one is no silent loss.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from typing import Any
 from faithfuse.datasets.points import sentences, text_lines, turns
 from faithfuse.datasets.ratings.base import Importer, Source, build, response, short_hash
 from faithfuse.datasets.shapes import misfit
-from faithfuse.datasets.streams import iter_json_records, iter_table, open_text
+from faithfuse.datasets.streams import iter_json_records, iter_table
 from faithfuse.errors import InputError
 from faithfuse.records import Domain, Item, Rating, Record, References, Turn, dump_line
 
@@ -63,10 +62,9 @@ def _file(source: Source) -> Path:
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     if path.suffix.lower() in (".csv", ".tsv"):
         delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-        with open_text(path) as stream:
-            header = next(csv.reader(stream, delimiter=delimiter), [])
-        _refuse_unknown(header, path, 1)
-        yield from iter_table(path, delimiter=delimiter, columns=NEEDED)
+        for line, row in iter_table(path, delimiter=delimiter, columns=NEEDED):
+            _refuse_unknown(row, path, 1)
+            yield line, row
         return
     for line, record in iter_json_records(path):
         _refuse_unknown(record if isinstance(record, dict) else (), path, line)

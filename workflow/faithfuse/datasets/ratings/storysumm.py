@@ -24,7 +24,7 @@ from typing import Any
 
 from faithfuse.datasets.points import text_lines
 from faithfuse.datasets.ratings.base import NO, YES, Importer, Source, build, label, need, response, short_hash
-from faithfuse.datasets.streams import iter_json_object, open_text
+from faithfuse.datasets.streams import iter_json_object, read_text
 from faithfuse.errors import InputError
 from faithfuse.records import Domain, Item, Rating, Record, References, Turn
 
@@ -52,7 +52,7 @@ def _members(source: Source, path: Path) -> Iterator[tuple[int, str, Any]]:
         return
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, path.name)
-        lines = open_text(path).read().split("\n")
+        lines = read_text(path).split("\n")
         while True:
             copy.write_text("\n".join(lines), encoding="utf-8", newline="")
             try:
@@ -72,7 +72,7 @@ def _stray_line(path: Path, error: InputError) -> int | None:
     """The line of a JSON error, if that line ends with a `"` that opens a text."""
     if error.line is None or "control character" not in error.found:
         return None
-    line = open_text(path).read().split("\n")[error.line - 1]
+    line = read_text(path).split("\n")[error.line - 1]
     return error.line if _STRAY.search(line) else None
 
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from faithfuse.datasets.ratings.base import Source, file_list
+from faithfuse.datasets.folder import whole_folder
+from faithfuse.datasets.ratings.base import Source, file_list, write_card
 from faithfuse.datasets.schema import KINDS, SourceRecord, Subset, as_json
 from faithfuse.datasets.spool import Spool
 from faithfuse.errors import InputError
-from faithfuse.records import atomic_write
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ def load(source_set: SourceSet, root: Path, out: Path) -> dict[str, Any]:
         The card.
 
     Raises:
-        InputError: a file is missing or broken; nothing in `out` has changed then.
+        InputError: a file is missing, broken or empty.
+        FaithfuseError: `out` cannot be written. Nothing in `out` has changed in either case.
     """
     if not root.is_dir():
         raise InputError("is no folder", path=root, fix="Point --root at the folder with the original files.")
@@ -96,6 +97,8 @@ def load(source_set: SourceSet, root: Path, out: Path) -> dict[str, Any]:
         if not spool.add(record):
             place = json.loads(record.origin)
             source.drop("record", "the id is there already", Path(place["file"]), place["at"])
+    if not len(spool) and not source.dropped:
+        raise InputError("gives no record", path=root, fix="Check that the set's files are complete.")
     card = {
         "set": source_set.name,
         "title": source_set.title,
@@ -109,9 +112,7 @@ def load(source_set: SourceSet, root: Path, out: Path) -> dict[str, Any]:
         "url": source_set.url,
         "files": file_list(source),
     }
-    out.mkdir(parents=True, exist_ok=True)
-    spool.write(out / "records.jsonl")
-    with atomic_write(out / "card.json") as stream:
-        json.dump(card, stream, ensure_ascii=False, indent=2, allow_nan=False)
-        stream.write("\n")
+    with whole_folder(out) as new:
+        spool.write(new / "records.jsonl")
+        write_card(new / "card.json", card)
     return card

@@ -16,10 +16,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from faithfuse.datasets.points import text_lines
 from faithfuse.datasets.ratings.base import Source, build, need
 from faithfuse.datasets.schema import SourceRecord, Subset, TodRecord, TodTurn, as_json
 from faithfuse.datasets.sources.base import SourceSet, files, origin
-from faithfuse.datasets.streams import iter_json_records, open_text
+from faithfuse.datasets.streams import iter_json_records, read_text
 from faithfuse.datasets.tod import (
     Act,
     acts_of_list,
@@ -209,20 +210,19 @@ def _converted_calls(source: Source) -> Iterator[TodRecord]:
                 yield _record(source, path, str(name), name, turns, ["venue"], split="train", extra=extra)
     for path in files(source, "text/*/*.txt"):
         turns = []
-        with open_text(path, newline=None) as stream:
-            for number, raw in enumerate(stream):
-                parts = raw.rstrip("\n").split("|")
-                if not raw.strip():
-                    continue
-                if len(parts) < 3 or parts[0] not in SPEAKERS:
-                    raise InputError(
-                        f"is no SPEAKER|text|act, found {raw.strip()!r:.60}",
-                        path=path,
-                        line=number + 1,
-                        fix="Get the original file again.",
-                    )
-                utterance = {"speaker": parts[0], "text": "|".join(parts[1:-1]), "da_label": parts[-1]}
-                turns.append(from_converted(utterance, number))
+        for number, raw in enumerate(text_lines(read_text(path))):
+            parts = raw.split("|")
+            if not raw.strip():
+                continue
+            if len(parts) < 3 or parts[0] not in SPEAKERS:
+                raise InputError(
+                    f"is no SPEAKER|text|act, found {raw.strip()!r:.60}",
+                    path=path,
+                    line=number + 1,
+                    fix="Get the original file again.",
+                )
+            utterance = {"speaker": parts[0], "text": "|".join(parts[1:-1]), "da_label": parts[-1]}
+            turns.append(from_converted(utterance, number))
         source.note("dialogues of the converted form (only the first act of a turn survived there)")
         name = f"{path.parent.name}-{path.stem}"
         yield _record(source, path, 1, name, turns, ["venue"], split=path.parent.name)
