@@ -150,6 +150,14 @@ def test_a_rewritten_entry_breaks_the_line_after_it(filled):
         ledger.verify(filled)
 
 
+@pytest.mark.parametrize("field", ["annotator", "endpoint", "index", "record", "tuple_id", "unresolved"])
+@pytest.mark.parametrize("value", [[], {}, None, True])
+def test_an_entry_with_a_field_of_another_type_is_named(filled, field, value):
+    rewrite(filled, 1, **{field: value})
+    with pytest.raises(InputError, match=r"jsonl:2: is no ledger entry"):
+        ledger.verify(filled)
+
+
 def test_a_broken_ledger_takes_no_entries(filled):
     rewrite(filled, 1, endpoint="1")
     with pytest.raises(InputError, match=r"jsonl:3"):

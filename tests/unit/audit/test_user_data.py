@@ -20,6 +20,7 @@ from faithfuse.audit.explain import explain
 from faithfuse.audit.policy import load_policy
 from faithfuse.audit.record import json_schema, seal
 from faithfuse.audit.roles import ROLES, RoleGuide, load_roles
+from faithfuse.audit.run_check import run_check
 from faithfuse.audit.sealing import Defaults, parse_weights, seal_file
 from faithfuse.audit.suite import fixtures, oracle
 from faithfuse.cli import app
@@ -286,6 +287,24 @@ def test_no_record_steers_the_terminal(tmp_path):
         assert "\x1b" not in run("check", path).output + run("explain", path).output
     run("ledger", "append", tmp_path / "l.jsonl", tmp_path / "good.jsonl")
     assert "\\x1b[2Jgone" in run("ledger", "show", tmp_path / "l.jsonl").output
+
+
+def test_the_name_of_a_file_may_be_any_bytes(records, tmp_path):
+    odd = os.fsencode(tmp_path) + b"/odd\xff.jsonl"
+    Path(os.fsdecode(odd)).write_bytes(records.read_bytes())
+    run_check([os.fsdecode(odd)], out=tmp_path / "v.csv")
+    assert "odd\\xff.jsonl" in (tmp_path / "v.csv").read_text("utf-8")
+
+
+def test_long_input_on_a_terminal_gets_a_progress_bar(records, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    run_check([str(records)])
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("faithfuse.audit.run_check.LONG", 1)
+    run_check([str(records)], progress=False)
+    assert capsys.readouterr().err == ""
+    run_check([str(records)])
+    assert "checking" in capsys.readouterr().err
 
 
 def test_check_reads_standard_input(records):

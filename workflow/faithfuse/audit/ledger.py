@@ -26,26 +26,27 @@ from faithfuse.errors import InputError
 
 GENESIS = "0" * 64
 """`previous` of the first line."""
-KEYS = {
-    "annotation",
-    "annotator",
-    "claim",
-    "codebook",
-    "digest",
-    "endpoint",
-    "index",
-    "level",
-    "made_at",
-    "previous",
-    "priority",
-    "record",
-    "replaces",
-    "revision",
-    "support",
-    "tuple",
-    "tuple_id",
-    "unresolved",
+FIELDS: dict[str, tuple[type, ...]] = {
+    "annotation": (str,),
+    "annotator": (str,),
+    "claim": (str,),
+    "codebook": (str,),
+    "digest": (str,),
+    "endpoint": (str,),
+    "index": (int,),
+    "level": (str,),
+    "made_at": (str,),
+    "previous": (str,),
+    "priority": (int, float, type(None)),
+    "record": (str,),
+    "replaces": (str, type(None)),
+    "revision": (int,),
+    "support": (int, type(None)),
+    "tuple": (str,),
+    "tuple_id": (str,),
+    "unresolved": (str,),
 }
+"""The fields of an entry and their types."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,9 @@ def _entries(stream: BinaryIO, path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _problem(entry: Any, index: int, previous: str, line: bytes) -> str | None:
-    if not isinstance(entry, dict) or set(entry) != KEYS or any(True for _ in irregularities(entry)):
+    if not isinstance(entry, dict) or set(entry) != set(FIELDS) or any(True for _ in irregularities(entry)):
+        return "is no ledger entry"
+    if any(type(entry[name]) not in types for name, types in FIELDS.items()):
         return "is no ledger entry"
     body = {key: value for key, value in entry.items() if key != "digest"}
     if canonical_json(entry) + b"\n" != line:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -89,8 +90,9 @@ def _silent(_taken: int) -> None:
 
 def _values(files: list[str], kind: Format, tell: Callable[[int], None]) -> Iterator[tuple[str, int, bytes]]:
     for name in files:
+        shown = os.fsencode(name).decode("utf-8", "backslashreplace")  # a file's name may be any bytes
         for position, raw in read_values(name, kind, tell):
-            yield name, position, raw
+            yield shown, position, raw
 
 
 @contextlib.contextmanager
