@@ -19,10 +19,11 @@ rule correlate:
         mem_mb=1000,
         runtime=30,
     params:
+        interval=RUN.correlation.interval,
         resamples=RUN.correlation.resamples,
         seed=RUN.correlation.seed,
     message:
         "Correlating {wildcards.domain} with people"
     shell:
-        "python -m faithfuse correlate {input.metrics} {input.ratings} --resamples {params.resamples}"
-        " --seed {params.seed} --out {output.correlations} 2>&1 | tee {log}"
+        "python -m faithfuse correlate {input.metrics} {input.ratings} --interval {params.interval}"
+        " --resamples {params.resamples} --seed {params.seed} --out {output.correlations} 2>&1 | tee {log}"

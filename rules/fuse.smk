@@ -31,13 +31,15 @@ rule fuse:
         seeds=RUN.fusion.seeds,
         blind_fraction=RUN.fusion.blind_fraction,
         seed=RUN.fusion.seed,
+        interactions=RUN.fusion.interactions,
         note=RUN.note,
         out=subpath(output.model, parent=True),
     message:
         "Fusing the metrics of {wildcards.domain}"
     shell:
         "python -m faithfuse fuse {input.metrics} {input.ratings} --seeds {params.seeds}"
-        " --blind-fraction {params.blind_fraction} --seed {params.seed} --threads {threads}"
+        " --blind-fraction {params.blind_fraction} --seed {params.seed}"
+        " --interactions {params.interactions} --threads {threads}"
         " --note {params.note:q} --out {params.out} 2>&1 | tee {log}"
 
 

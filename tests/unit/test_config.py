@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import yaml
+from snakemake.utils import update_config
 
 from faithfuse.config import DataSource, parse_config, schema
 from faithfuse.errors import InputError
@@ -18,11 +21,15 @@ def test_the_published_schema_is_the_models_own(repository):
     assert (repository / "config" / "schema.json").read_text(encoding="utf-8") == schema()
 
 
-def test_every_configuration_of_the_repository_is_valid(repository):
+def test_every_configuration_of_the_repository_is_valid(repository, monkeypatch):
+    # A data root's variables are expanded only when its files are read.
+    monkeypatch.delenv("FAITHFUSE_DATA", raising=False)
     default = load(repository, "config.yaml")
     for path in sorted((repository / "config").glob("*.yaml")):
         if path.name != "models.yaml":
-            parse_config(default | load(repository, path.name), path.name)
+            laid_over = copy.deepcopy(default)
+            update_config(laid_over, load(repository, path.name))
+            assert parse_config(laid_over, path.name).name == load(repository, path.name)["name"]
 
 
 @pytest.mark.parametrize(
@@ -32,6 +39,8 @@ def test_every_configuration_of_the_repository_is_valid(repository):
         ({"domains": ["task_oriented"]}, "cannot be evaluated"),
         ({"domains": ["short_form_qa", "short_form_qa"]}, "named twice"),
         ({"domains": ["poetry"]}, "domains.0"),
+        ({"correlation": {"interval": "normal"}}, "correlation.interval"),
+        ({"fusion": {"interactions": -1}}, "fusion.interactions: Input should be greater than or equal to 0"),
         ({"fusion": {"seeds": 0}}, "fusion.seeds: Input should be greater than or equal to 1, found 0"),
         ({"data": []}, "data"),
         ({"data": [{"set": "folder", "root": "x", "limit": 3}]}, "taken whole"),

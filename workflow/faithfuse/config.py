@@ -78,8 +78,12 @@ class Embedding(Section):
 class Correlation(Section):
     """How metrics are correlated with people."""
 
-    resamples: int = Field(default=2000, ge=100, description="Bootstrap resamples of groups behind each interval.")
-    seed: int = Field(default=0, ge=0, description="Seed of the bootstrap.")
+    interval: Literal["jackknife", "bootstrap"] = Field(
+        default="jackknife",
+        description="95% intervals over groups: each left out in turn, or drawn at random (narrow with few groups).",
+    )
+    resamples: int = Field(default=2000, ge=100, description="Draws of groups behind each interval; bootstrap only.")
+    seed: int = Field(default=0, ge=0, description="Seed of the draws; bootstrap only.")
 
 
 class Fusion(Section):
@@ -88,6 +92,7 @@ class Fusion(Section):
     seeds: int = Field(default=50, ge=1, description="Seeds × blind splits behind Tables IV and V.")
     blind_fraction: float = Field(default=0.3, gt=0, lt=1, description="Share of groups held back as the blind test.")
     seed: int = Field(default=0, ge=0, description="First seed.")
+    interactions: int = Field(default=0, ge=0, description="Pairs of metrics that the EBM may add.")
 
 
 class Run(Section):

@@ -78,6 +78,24 @@ def test_the_same_command_gives_the_same_bytes(planted, run, tmp_path):
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
 
 
+def test_bootstrap_intervals_follow_the_seed_and_the_jackknife_does_not(planted, run, tmp_path):
+    files = planted(rows=40)
+
+    def written(*options):
+        run("correlate", files.metrics, files.ratings, "--out", tmp_path / "c.csv", *options)
+        return (tmp_path / "c.csv").read_bytes()
+
+    plain = written()
+    drawn = written("--interval", "bootstrap", "--resamples", 100, "--seed", 1)
+    assert plain == written("--interval", "jackknife", "--resamples", 100, "--seed", 1)
+    assert drawn == written("--interval", "bootstrap", "--resamples", 100, "--seed", 1)
+    assert drawn != written("--interval", "bootstrap", "--resamples", 100, "--seed", 2)
+    assert drawn.splitlines()[0] == plain.splitlines()[0]
+    assert drawn.count(b"\n") == plain.count(b"\n")
+    with pytest.raises(AssertionError, match="'normal' is not one of"):
+        written("--interval", "normal")
+
+
 def test_agreement_is_printed_or_written(planted, run, tmp_path):
     files = planted(rows=30, raters=3)
     printed = run("agreement", files.ratings, "--resamples", 50).stdout

@@ -25,6 +25,7 @@ from faithfuse.analysis.correlation import (
     pearson_without_each,
     rater_pairs,
 )
+from faithfuse.analysis.resampling import Intervals, bootstrap_interval, group_weights
 
 SIMULATIONS = 1000 if os.environ.get("FAITHFUSE_SOAK") else 150
 
@@ -38,7 +39,7 @@ def test_coefficients_equal_scipys_with_ties_and_missing_values():
     x = np.round(rng.normal(size=(60, 3)), 1)
     x[:7, 1] = np.nan
     y = np.column_stack([rng.integers(1, 6, 60), rng.integers(0, 2, 60)]).astype(float)
-    got = correlate(x, y, _alone(60), coefficients=(*COEFFICIENTS, AUROC), intervals=False)
+    got = correlate(x, y, _alone(60), coefficients=(*COEFFICIENTS, AUROC), intervals=None)
     for metric in range(3):
         scored = ~np.isnan(x[:, metric])
         for human in range(2):
@@ -56,7 +57,7 @@ def test_a_hand_worked_example():
     # x = 1, 2, 3, 4, 5 and y = 2, 1, 4, 3, 5: deviations give 8 / 10; one pair in ten short of 8 concordant, 2 not.
     x = np.array([[1.0], [2], [3], [4], [5]])
     y = np.array([[2.0], [1], [4], [3], [5]])
-    got = correlate(x, y, _alone(5), intervals=False)
+    got = correlate(x, y, _alone(5), intervals=None)
     assert got[PEARSON, 0, 0].value == pytest.approx(0.8)
     assert got[SPEARMAN, 0, 0].value == pytest.approx(0.8)
     assert got[KENDALL, 0, 0].value == pytest.approx((8 - 2) / 10)
@@ -86,6 +87,103 @@ def test_the_interval_is_that_of_a_plain_loop_over_left_out_groups(coefficient):
         low, high = (low + 1) / 2, (high + 1) / 2
     got = correlate(x[:, None], y[:, None], list(groups), coefficients=(coefficient,))[coefficient, 0, 0]
     assert (got.low, got.high) == pytest.approx((low, high), abs=1e-10)
+
+
+@pytest.mark.parametrize("coefficient", [PEARSON, SPEARMAN, KENDALL, AUROC])
+def test_the_bootstrap_is_that_of_a_plain_loop_over_the_same_draws(coefficient):
+    rng = np.random.default_rng(5)
+    groups = [f"g{i // 3:02d}" for i in range(36)]
+    y = rng.integers(1, 6, 36).astype(float)
+    x = y + rng.normal(size=36).round(1)
+    x[[4, 30, 31, 32]] = np.nan  # a draw of the eleventh group adds nothing
+    y = (y >= 3).astype(float) if coefficient == AUROC else y
+    function = {
+        PEARSON: lambda a, b: stats.pearsonr(a, b)[0],
+        SPEARMAN: lambda a, b: stats.spearmanr(a, b)[0],
+        KENDALL: lambda a, b: stats.kendalltau(a, b)[0],
+        AUROC: lambda a, b: roc_auc_score(b, a),
+    }[coefficient]
+    codes = np.unique(groups, return_inverse=True)[1]
+    drawn = []
+    for weights in group_weights(12, 300, seed=9):
+        for draw in weights:
+            rows = np.repeat(np.arange(36), draw[codes].astype(int))
+            rows = rows[~np.isnan(x[rows])]
+            drawn.append(function(x[rows], y[rows]))
+    assert len(drawn) == 300
+    intervals = Intervals("bootstrap", 300, 9)
+    got = correlate(x[:, None], y[:, None], groups, coefficients=(coefficient,), intervals=intervals)
+    estimate = got[coefficient, 0, 0]
+    assert (estimate.low, estimate.high) == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=1e-10)
+
+
+def test_a_bootstrap_draw_holds_as_many_groups_as_there_are_and_each_as_often():
+    weights = np.concatenate(list(group_weights(20, 3000, seed=1)))
+    assert weights.shape == (3000, 20)
+    assert (weights.sum(1) == 20).all()
+    # A count is binomial(20, 1/20): mean 1, variance 0.95, so a mean of 3,000 has a standard error of 0.018.
+    assert np.abs(weights.mean(0) - 1).max() < 5 * 0.018
+    assert weights.var() == pytest.approx(0.95, abs=0.05)
+
+
+def test_the_bootstrap_agrees_with_scipys():
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=80)
+    y = 0.6 * x + 0.8 * rng.normal(size=80)
+    intervals = Intervals("bootstrap", 4000)
+    got = correlate(x[:, None], y[:, None], _alone(80), coefficients=(PEARSON,), intervals=intervals)[PEARSON, 0, 0]
+    theirs = stats.bootstrap(
+        (x, y),
+        lambda a, b, axis: stats.pearsonr(a, b, axis=axis)[0],
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        n_resamples=4000,
+        rng=1,
+    ).confidence_interval
+    assert (got.low, got.high) == pytest.approx(tuple(theirs), abs=0.015)
+
+
+def test_the_seed_decides_the_bootstrap_and_the_method_nothing_but_the_interval():
+    rng = np.random.default_rng(12)
+    x, y = rng.normal(size=(40, 3)), rng.normal(size=(40, 1))
+    one, again, other = (correlate(x, y, _alone(40), intervals=Intervals("bootstrap", 200, seed)) for seed in (1, 1, 2))
+    jackknife = correlate(x, y, _alone(40))
+    assert one == again
+    for key, estimate in one.items():
+        assert estimate.low < estimate.value < estimate.high
+        assert (estimate.low, estimate.high) != (other[key].low, other[key].high)
+        assert (estimate.low, estimate.high) != (jackknife[key].low, jackknife[key].high)
+        assert (estimate.value, estimate.p_value) == (jackknife[key].value, jackknife[key].p_value)
+
+
+def test_a_rare_match_that_many_resamples_miss_gets_no_bootstrap_interval_and_a_rarer_miss_is_counted():
+    # A draw of 60 groups misses one of them in 36%, three of them in 5% of cases.
+    x = np.zeros((60, 2))
+    x[0] = 1
+    x[[10, 20], 1] = 1
+    got = correlate(x, np.arange(60.0)[::-1, None].copy(), _alone(60), intervals=Intervals("bootstrap", 400))
+    for coefficient in COEFFICIENTS:
+        once, thrice = got[coefficient, 0, 0], got[coefficient, 1, 0]
+        assert once.value is not None
+        assert (once.low, once.high) == (None, None)
+        assert once.reason == f"no interval: undefined in {_missed([0])} of 400 resamples"
+        assert thrice.low < thrice.value < thrice.high
+        assert thrice.reason == f"undefined in {_missed([0, 10, 20])} of 400 resamples"
+
+
+def _missed(rows):
+    return sum(int((weights[:, rows].sum(1) == 0).sum()) for weights in group_weights(60, 400, 0))
+
+
+def test_a_bootstrap_without_spread_or_with_few_groups_gives_no_interval_but_the_reason():
+    line = np.arange(30.0)[:, None]
+    intervals = Intervals("bootstrap", 200)
+    for estimate in correlate(line, line, _alone(30), intervals=intervals).values():
+        assert (estimate.value, estimate.low, estimate.high) == (pytest.approx(1), None, None)
+        assert "the same in every resample" in estimate.reason
+    assert bootstrap_interval(np.linspace(0, 1, 101), 5) == (pytest.approx(0.025), pytest.approx(0.975), "")
+    assert bootstrap_interval(np.linspace(0, 1, 101), 4)[2] == "no interval: 4 groups, at least 5 needed"
 
 
 def test_with_many_independent_rows_the_interval_is_fishers():
@@ -196,7 +294,7 @@ def test_useless_metrics_seldom_get_a_significant_row_after_holm(coefficient):
     wrong = 0
     for _ in range(tables):
         x, y = rng.normal(size=(100, 15)), rng.integers(1, 6, (100, 1)).astype(float)
-        got = correlate(x, y, _alone(100), coefficients=(coefficient,), intervals=False)
+        got = correlate(x, y, _alone(100), coefficients=(coefficient,), intervals=None)
         wrong += min(holm([got[coefficient, metric, 0].p_value for metric in range(15)])) < 0.05
     # At the nominal 5% more than this number of tables comes in 1% of runs.
     assert wrong <= stats.binom.ppf(0.99, tables, 0.05)
@@ -209,7 +307,7 @@ def test_rows_that_share_their_group_do_not_make_a_useless_metric_significant():
     for _ in range(300):
         x = rng.normal(size=(120, 1)) + 2 * np.repeat(rng.normal(size=(30, 1)), 4, axis=0)
         y = rng.normal(size=(120, 1)) + 2 * np.repeat(rng.normal(size=(30, 1)), 4, axis=0)
-        p_values.append(correlate(x, y, groups, coefficients=(PEARSON,), intervals=False)[PEARSON, 0, 0].p_value)
+        p_values.append(correlate(x, y, groups, coefficients=(PEARSON,), intervals=None)[PEARSON, 0, 0].p_value)
     assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.09
 
 
@@ -269,12 +367,29 @@ def test_memory_does_not_grow_with_the_metrics(monkeypatch):
     assert peak(40) < 1.2 * peak(10)
 
 
-def test_many_metrics_in_blocks_give_what_one_block_gives(monkeypatch):
+def test_memory_does_not_grow_with_the_resamples(monkeypatch):
+    monkeypatch.setattr("faithfuse.analysis.correlation._KEPT_VALUES", 4000 * 2 * 2)
+    rng = np.random.default_rng(0)
+    x, y, groups = rng.normal(size=(100, 40)), rng.normal(size=(100, 1)), _alone(100)
+
+    def peak(resamples):
+        tracemalloc.start()
+        correlate(x, y, groups, coefficients=(PEARSON, SPEARMAN), intervals=Intervals("bootstrap", resamples))
+        result = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return result
+
+    # All values of 4,000 draws would be 2.2 MB more than those of 500, twice what the rest takes.
+    assert peak(4000) < 1.2 * peak(500)
+
+
+@pytest.mark.parametrize("intervals", [Intervals(), Intervals("bootstrap", 100)])
+def test_many_metrics_in_blocks_give_what_one_block_gives(monkeypatch, intervals):
     rng = np.random.default_rng(4)
     x, y = rng.normal(size=(40, 7)), rng.normal(size=(40, 2))
-    whole = correlate(x, y, _alone(40))
+    whole = correlate(x, y, _alone(40), intervals=intervals)
     monkeypatch.setattr("faithfuse.analysis.correlation._KEPT_VALUES", 40 * 2 * 3 * 2)
-    parts = correlate(x, y, _alone(40))
+    parts = correlate(x, y, _alone(40), intervals=intervals)
     assert parts.keys() == whole.keys()
     for key, estimate in whole.items():
         assert parts[key].value == pytest.approx(estimate.value, abs=1e-12)

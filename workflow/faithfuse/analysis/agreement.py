@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from faithfuse.analysis.correlation import MIN_GROUPS, group_codes, percentile_interval
+from faithfuse.analysis.correlation import group_codes
+from faithfuse.analysis.resampling import MAX_UNDEFINED, MIN_GROUPS, group_weights, percentile_interval
 from faithfuse.records import Rating
 
 AGREEMENT_COLUMNS = ("human", "level", "alpha", "low", "high", "items", "units", "raters", "ratings", "reason")
 LEVELS = (("likert", "interval"), ("likert", "ordinal"), ("bool", "nominal"))
-# A resample in which every rating is the same has no alpha. Up to this share of them is tolerated.
-MAX_UNDEFINED = 0.1
-_CHUNK = 256
 
 
 @dataclass(frozen=True)
@@ -26,16 +24,6 @@ class Alpha:
     low: float | None
     high: float | None
     reason: str = ""
-
-
-def group_weights(groups: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield bootstrap weights in chunks of shape (at most 256, groups): how often each group was drawn."""
-    generator = np.random.default_rng(seed)
-    for start in range(0, resamples, _CHUNK):
-        size = min(_CHUNK, resamples - start)
-        drawn = generator.integers(0, groups, size=(size, groups))
-        drawn += np.arange(size)[:, None] * groups
-        yield np.bincount(drawn.ravel(), minlength=size * groups).reshape(size, groups).astype(float)
 
 
 def krippendorff_alpha(

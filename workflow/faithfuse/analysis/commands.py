@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Literal
 
 import typer
 
@@ -13,8 +14,6 @@ _SEED = typer.Option(0, min=0, help="Seed; the same seed gives the same bytes.")
 _DOMAIN = typer.Option(None, help="Domain; by default what METRICS.csv.meta.json says.")
 _EBM = typer.Option("small", help="EBM settings: small (few hundred ratings) or library (interpret's own).")
 _INTERACTIONS = typer.Option(None, min=0, help="Pairs of metrics that the EBM may add; by default what --ebm says.")
-# The workflow's rule still passes these to `correlate`, whose intervals need neither draws nor a seed.
-_UNUSED = typer.Option(0, min=0, hidden=True)
 UNSTATED = "unstated"
 
 
@@ -70,16 +69,21 @@ def correlate(
     ratings: Path = _RATINGS,
     out: Path = typer.Option(..., help="CSV file to write."),
     domain: str = _DOMAIN,
-    resamples: int = _UNUSED,
-    seed: int = _UNUSED,
+    interval: Literal["jackknife", "bootstrap"] = typer.Option(
+        "jackknife", help="95% intervals: groups left out in turn, or drawn at random (too narrow with few groups)."
+    ),
+    resamples: int = typer.Option(2000, min=100, help="Draws of groups; serves --interval bootstrap only."),
+    seed: int = typer.Option(0, min=0, help="Seed of the draws; serves --interval bootstrap only."),
 ) -> None:
     """Correlate every metric with people's ratings (Tables I–III), with intervals and p-values."""
     from faithfuse.analysis.correlation import CORRELATION_COLUMNS, correlation_rows
     from faithfuse.analysis.csvfile import write_csv
+    from faithfuse.analysis.resampling import Intervals
 
     _one_thread()
     joined = _join(metrics, ratings)
-    rows = correlation_rows(joined, domain or joined.table.domain or UNSTATED)
+    intervals = Intervals(interval, resamples, seed)
+    rows = correlation_rows(joined, domain or joined.table.domain or UNSTATED, intervals)
     write_csv(out, CORRELATION_COLUMNS, rows)
     print(f"wrote {out}", file=sys.stderr)
 

@@ -1,8 +1,8 @@
-"""Correlations with people, with intervals from a jackknife over groups.
+"""Correlations with people, with intervals from a jackknife, or a bootstrap, over groups.
 
-Responses to one question or about one dialogue are not independent, so whole groups are left out, one at a time. What
-is left is a row of weights 1 and 0; every coefficient is then a function of weighted sums, and leaving out each of
-hundreds of groups is a few matrix products:
+Responses to one question or about one dialogue are not independent, so whole groups are left out, one at a time, or
+drawn with replacement. What is left is a row of weights; every coefficient is then a function of weighted sums, and
+hundreds of rows of weights are a few matrix products:
 
 * Pearson's r needs six sums per metric, added up per group beforehand.
 * Spearman's rho is Pearson's r on weighted mid-ranks, from cumulative weights in sorted order.
@@ -22,14 +22,21 @@ import numpy as np
 from scipy import stats
 
 from faithfuse.analysis.ratings import Joined
+from faithfuse.analysis.resampling import (
+    JACKKNIFE,
+    LEVEL,
+    MIN_GROUPS,
+    NO_SPREAD,
+    Intervals,
+    bootstrap_interval,
+    weights_without_each,
+)
 
 PEARSON, SPEARMAN, KENDALL, AUROC = "pearson", "spearman", "kendall", "auroc"
 COEFFICIENTS = (PEARSON, SPEARMAN, KENDALL)
 LIKERT, BOOL = "likert", "bool"
 
 MIN_PAIRS = 3
-MIN_GROUPS = 5
-LEVEL = 0.95
 # More groups than this are pooled at random into so many, which bounds time and memory by the square of it.
 MAX_GROUPS = 1000
 HUMAN_CEILING = "Human (leave one rater out)"
@@ -53,11 +60,9 @@ CORRELATION_COLUMNS = (
     "unscored_reasons",
 )
 
-_CHUNK = 256
 _KEPT_VALUES = 4_000_000
 _KEPT_SIGNS = 24_000_000
 _RELATIVE_ZERO = 1e-12
-_NO_SPREAD = 1e-9
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ class Estimate:
 
     Attributes:
         value: -1 to 1 (AUROC: 0 to 1).
-        low, high: 95% interval from the jackknife over groups; see `correlation_interval`.
+        low, high: 95% interval over groups; see `correlation_interval` (jackknife) and `bootstrap_interval`.
         p_value: two-sided, that the coefficient is 0 (AUROC: 0.5); see `group_t_test`.
         pairs: scored and rated responses behind it.
     """
@@ -82,13 +87,6 @@ class Estimate:
 def group_codes(groups: Sequence[str]) -> np.ndarray:
     """Groups as integers from 0, in sorted order of their names; shape (rows,)."""
     return np.unique(np.asarray(groups, dtype=str), return_inverse=True)[1]
-
-
-def weights_without_each(groups: int) -> Iterator[np.ndarray]:
-    """Yield weights in chunks of shape (at most 256, groups): row i leaves group i out, every other weight is one."""
-    for start in range(0, groups, _CHUNK):
-        size = min(_CHUNK, groups - start)
-        yield 1.0 - np.eye(size, groups, start)
 
 
 class _Ranking:
@@ -237,16 +235,17 @@ def correlate(
     groups: Sequence[str],
     *,
     coefficients: Sequence[str] = COEFFICIENTS,
-    intervals: bool = True,
+    intervals: Intervals | None = JACKKNIFE,
 ) -> dict[tuple[str, int, int], Estimate]:
     """Correlate every metric with every human value, with intervals and p-values.
 
     Args:
         x: metric values, shape (rows, metrics); NaN is unscored, and the row is left out for that metric alone.
         y: human values, shape (rows, humans), none missing.
-        groups: the group of each row; the jackknife leaves out whole groups.
+        groups: the group of each row; the jackknife leaves out, and the bootstrap draws, whole groups. More than
+            `MAX_GROUPS` are pooled at random into so many.
         coefficients: of `pearson`, `spearman`, `kendall` and `auroc` (which needs a human value of 0 and 1).
-        intervals: False gives values without intervals.
+        intervals: how intervals are made; None gives values without intervals.
 
     Returns:
         An estimate by (coefficient, metric index, human index).
@@ -256,7 +255,8 @@ def correlate(
     binary = [bool(np.isin(y[:, human], (0.0, 1.0)).all()) for human in range(y.shape[1])]
     estimates: dict[tuple[str, int, int], Estimate] = {}
     # Blocks of metrics keep what is remembered of them within a fixed budget of memory.
-    block = _KEPT_VALUES // (count * y.shape[1] * len(coefficients))
+    kept = intervals.count(count) if intervals else 1
+    block = _KEPT_VALUES // (kept * y.shape[1] * len(coefficients))
     if KENDALL in coefficients or AUROC in coefficients:
         block = min(block, _KEPT_SIGNS // (count * count * y.shape[1]))
     block = max(1, block)
@@ -273,7 +273,7 @@ def _correlate_block(
     codes: np.ndarray,
     count: int,
     coefficients: Sequence[str],
-    intervals: bool,
+    intervals: Intervals | None,
     binary: list[bool],
 ) -> Iterator[tuple[tuple[str, int, int], Estimate]]:
     ranked_names = [name for name in coefficients if name != PEARSON]
@@ -297,11 +297,12 @@ def _correlate_block(
         return values
 
     point = evaluate(np.ones((1, count)))
-    without = {name: np.empty((count if intervals else 0, x.shape[1], y.shape[1])) for name in coefficients}
+    kept = intervals.count(count) if intervals else 0
+    reweighted = {name: np.empty((kept, x.shape[1], y.shape[1])) for name in coefficients}
     done = 0
-    for weights in weights_without_each(count) if intervals else ():
+    for weights in intervals.weights(count) if intervals else ():
         for name, value in evaluate(weights).items():
-            without[name][done : done + len(weights)] = value
+            reweighted[name][done : done + len(weights)] = value
         done += len(weights)
     for metric in range(x.shape[1]):
         scored = ~np.isnan(x[:, metric])
@@ -317,8 +318,13 @@ def _correlate_block(
                 signs = ranked[metric].signs[human] if name in (KENDALL, AUROC) else None
                 p_value = _p_value(name, x[scored, metric], y[scored, human], codes[scored], signs)
                 low, high, remark = None, None, ""
-                if intervals:
-                    low, high, remark = _interval(name, value, without[name][present, metric, human])
+                if intervals is not None:
+                    values = reweighted[name][:, metric, human]
+                    low, high, remark = (
+                        _jackknife_interval(name, value, values[present])
+                        if intervals.method == "jackknife"
+                        else bootstrap_interval(values, len(present))
+                    )
                 yield key, Estimate(value, low, high, p_value, int(scored.sum()), remark)
 
 
@@ -345,7 +351,7 @@ def _pooled(codes: np.ndarray) -> np.ndarray:
     return codes if count <= MAX_GROUPS else np.random.default_rng(0).permutation(count)[codes] % MAX_GROUPS
 
 
-def _interval(name: str, value: float, without: np.ndarray) -> tuple[float | None, float | None, str]:
+def _jackknife_interval(name: str, value: float, without: np.ndarray) -> tuple[float | None, float | None, str]:
     if name != AUROC:
         return correlation_interval(value, without)
     # 2 * AUROC - 1 is the rank-biserial correlation.
@@ -363,7 +369,7 @@ def _half_width(without: np.ndarray) -> tuple[float | None, str]:
         which = "one group" if undefined == 1 else f"any one of {undefined} groups"
         return None, f"no interval: not defined without {which}"
     error = math.sqrt((groups - 1) * float(np.var(without)))
-    if error <= _NO_SPREAD:
+    if error <= NO_SPREAD:
         return None, "no interval: the same whichever group is left out"
     return error * float(stats.t.ppf((1 + LEVEL) / 2, df=groups - 1)), ""
 
@@ -425,12 +431,6 @@ def pearson_without_each(x: np.ndarray, y: np.ndarray, groups: Sequence[str]) ->
     count = int(codes.max()) + 1
     statistic = _Pearson(x, y[:, None], codes, count)
     return np.concatenate([statistic(weights)[:, :, 0] for weights in weights_without_each(count)])
-
-
-def percentile_interval(drawn: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
-    """The central `level` of values, such as those of many seeds."""
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
 
 
 def group_t_test(contributions: np.ndarray, *, pairwise: bool = False) -> float | None:
@@ -498,7 +498,7 @@ def rater_pairs(joined: Joined) -> tuple[np.ndarray, np.ndarray, list[int]]:
     return np.array(one).reshape(-1, 2), np.array(others).reshape(-1, 2), rows
 
 
-def correlation_rows(joined: Joined, domain: str) -> list[dict[str, object]]:
+def correlation_rows(joined: Joined, domain: str, intervals: Intervals = JACKKNIFE) -> list[dict[str, object]]:
     """The rows of the correlation table (`CORRELATION_COLUMNS`) of a metric table and its ratings.
 
     Holm's correction runs over all metrics and both human values of one coefficient; the human ceiling is no
@@ -511,6 +511,7 @@ def correlation_rows(joined: Joined, domain: str) -> list[dict[str, object]]:
         human_columns,
         table.groups,
         coefficients=(*COEFFICIENTS, AUROC),
+        intervals=intervals,
     )
     rows = []
     for metric, name in enumerate(table.names):
@@ -533,6 +534,7 @@ def correlation_rows(joined: Joined, domain: str) -> list[dict[str, object]]:
                 others[:, [human]],
                 [table.groups[row] for row in pair_rows],
                 coefficients=COEFFICIENTS,
+                intervals=intervals,
             )
             ceiling = {(name, 0, human): estimate for (name, _, _), estimate in ceiling.items()}
             rows += _rows(domain, HUMAN_CEILING, HUMAN_CLASS, True, 0, "", 0, ceiling)

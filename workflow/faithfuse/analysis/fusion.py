@@ -31,11 +31,11 @@ from faithfuse.analysis.correlation import (
     difference_interval,
     group_codes,
     pearson_without_each,
-    percentile_interval,
 )
 from faithfuse.analysis.ebm import EbmSettings, fit_ebm, usable_metrics
 from faithfuse.analysis.model import FusedModel, clip
 from faithfuse.analysis.ratings import Joined, distinct_metrics
+from faithfuse.analysis.resampling import percentile_interval
 from faithfuse.analysis.splits import blind_split
 from faithfuse.errors import FaithfuseError
 
@@ -270,7 +270,7 @@ def _evaluation_rows(joined: Joined, split: _Split, domain: str) -> list[dict[st
     x = np.column_stack([split.predictions[name] for name in names])
     groups = [table.groups[row] for row in np.flatnonzero(blind)]
     estimates = correlate(x, y[:, None], groups, coefficients=(PEARSON,))
-    ranks = correlate(x, y[:, None], groups, coefficients=(SPEARMAN,), intervals=False)
+    ranks = correlate(x, y[:, None], groups, coefficients=(SPEARMAN,), intervals=None)
     single_name = table.names[split.single.index]
     metric_of = {FUSED: FUSED_METRIC, SINGLE: single_name, "best_single_isotonic": single_name}
     filled = split.single.missing(table.values[blind])

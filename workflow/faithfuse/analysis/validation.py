@@ -26,13 +26,13 @@ from faithfuse.analysis.correlation import (
     difference_interval,
     group_codes,
     pearson_without_each,
-    percentile_interval,
     rater_pairs,
 )
 from faithfuse.analysis.ebm import EbmSettings, fit_ebm, usable_metrics
 from faithfuse.analysis.fusion import DIFFERENCE, FUSED, SINGLE
 from faithfuse.analysis.model import clip
 from faithfuse.analysis.ratings import Joined, distinct_metrics
+from faithfuse.analysis.resampling import percentile_interval
 from faithfuse.analysis.splits import blind_split, folds
 from faithfuse.errors import FaithfuseError
 
