@@ -88,3 +88,16 @@ def test_digests_are_over_the_canonical_form_that_another_library_writes():
     for _ in range(300):
         record = random_record(rng)
         assert canonical_json(record) == rfc8785.dumps(record)
+
+
+STRUCTURAL = {"predicate.type", "predicate.value", "dimension.value", "weight.value"} | {
+    f"field.{what}" for what in ("missing", "unknown", "type", "value")
+}
+
+
+def test_the_published_schema_refuses_what_the_checker_refuses_for_its_structure():
+    validator = jsonschema.Draft202012Validator(json_schema())
+    for change in extended.changes(fixtures.record("1110")):
+        no_such_day = "2026-02-30" in change.detail  # a pattern knows no calendar
+        refused = not validator.is_valid(json.loads(canonical_json(change.record)))
+        assert refused is (bool(change.codes & STRUCTURAL) and not no_such_day), change.name()

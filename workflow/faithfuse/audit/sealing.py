@@ -53,8 +53,6 @@ FIELDS = {
 }
 """Every field of a plain tuple, with what it is; only query, source and answer have no default."""
 
-TIMES = ("source_observed_at", "answer_observed_at", "made_at", "window_start", "window_end")
-
 
 @dataclass(frozen=True)
 class Defaults:

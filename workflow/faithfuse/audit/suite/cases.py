@@ -40,25 +40,6 @@ def patch(before: Any, after: Any, path: tuple[str | int, ...] = ()) -> list[dic
     return [{"op": "replace", "path": pointer(path), "value": after}]
 
 
-def apply_patch(record: Any, steps: Iterable[dict[str, Any]]) -> Any:
-    """A copy of a record with the steps of `patch` applied."""
-    record = json.loads(json.dumps(record))
-    for step in steps:
-        parts = [part.replace("~1", "/").replace("~0", "~") for part in step["path"].split("/")[1:]]
-        if not parts:
-            record = step["value"]
-            continue
-        parent = record
-        for part in parts[:-1]:
-            parent = parent[int(part)] if isinstance(parent, list) else parent[part]
-        last = int(parts[-1]) if isinstance(parent, list) else parts[-1]
-        if step["op"] == "remove":
-            del parent[last]
-        else:
-            parent[last] = step["value"]
-    return record
-
-
 def _accepted(endpoint: str, priority: float | None) -> Case:
     return {"accepted": True, "codes": [], "endpoint": endpoint, "priority": priority}
 

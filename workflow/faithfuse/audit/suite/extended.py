@@ -77,7 +77,6 @@ def added(record: dict[str, Any]) -> Iterator[Change]:
             yield Change("added", (*path, "extra"), "", _edited(record, (*path, "extra"), "x"), codes)
 
 
-NULLABLE = ("judgements", "reasons", "dimensions")
 OTHERS: tuple[Any, ...] = (None, True, 7, 1.5, "text", [], {})
 
 
