@@ -130,6 +130,24 @@ def test_what_must_be_got_by_hand_is_explained(tmp_path):
     assert line == "x: by hand: accept the terms (https://example.org; licence: MIT)"
 
 
+def test_what_must_be_got_by_hand_is_explained_before_a_download_can_fail(server, tmp_path):
+    _, address = server
+    data = registry(tmp_path / "data.csv", f"{address}/nothing")
+    with data.open("a", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerow(["x", "1", "", "https://example.org", "", "MIT", "Someone", "by hand", "accept"])
+    told = fetch(["x"], tmp_path / "out", data)
+    assert next(told) == "x: by hand: accept (https://example.org; licence: MIT)"
+    with pytest.raises(FaithfuseError, match="404"):
+        next(told)
+
+
+def test_a_folder_that_cannot_be_written_is_told(server, tmp_path):
+    _, address = server
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(FaithfuseError, match="cannot be written"):
+        list(fetch(["x"], tmp_path / "out", registry(tmp_path / "data.csv", f"{address}/file")))
+
+
 def test_a_wrong_address_is_no_retry(server, tmp_path):
     _, address = server
     with pytest.raises(FaithfuseError, match="404"):

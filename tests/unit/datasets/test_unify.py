@@ -72,6 +72,7 @@ def test_a_selection_draws_the_same_records_again(loaded, tmp_path):
     first, second = read(tmp_path / "a"), read(tmp_path / "b")
     for name in ("question_answering.jsonl", "dialogue_summarisation.parquet", "items.jsonl", "selection.csv"):
         assert first[name] == second[name]
+    assert b"Drawn after a selection file." in second["README.md"]
 
 
 def test_a_selection_that_names_an_unknown_record_is_refused_with_its_line(loaded, tmp_path):
@@ -108,6 +109,9 @@ def test_the_card_says_what_was_asked_for_what_was_found_and_why(loaded, tmp_pat
     assert "| dialogue_summarisation | 500 | 12 | samsum 12 of 12 | only 12 records in the files at hand |" in text
     assert "| conversational_qa | 5 | 0 | no set |" in text
     assert "no derivatives" in text
+    assert "Drawn with seed 0." in text
+    assert "| `key_points` | list of text |" in text
+    assert "| `dialogue` | list of {`turn_id`: text, `speaker`: text, `text`: text} |" in text
     assert card["counts"]["records"] == 15 + 12
 
 

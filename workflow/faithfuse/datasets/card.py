@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from faithfuse.datasets.parquet import arrow_schema
 from faithfuse.datasets.schema import KINDS, Subset
 from faithfuse.datasets.shapes import misfit
 from faithfuse.errors import InputError
@@ -42,8 +45,10 @@ def dataset_card(card: Mapping[str, Any]) -> str:
             f'{subset} = datasets.load_dataset("parquet", data_files="{subset}.parquet", split="train")'
             for subset in KINDS
         )
-        + "\n```\n\n`selection.csv` names every record drawn; `faithfuse data unify … --selection selection.csv` draws "
-        "the same ones again.",
+        + "\n```",
+        ("Drawn after a selection file." if card["seed"] is None else f"Drawn with seed {card['seed']}.")
+        + " `selection.csv` names every record drawn; `faithfuse data unify … --selection selection.csv` draws the "
+        "same ones again.",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -116,11 +121,25 @@ def _duplicates(card: Mapping[str, Any]) -> str:
     )
 
 
+def _type(arrow: pa.DataType) -> str:
+    """A column's type in words, nested members by name."""
+    if pa.types.is_list(arrow):
+        return f"list of {_type(arrow.value_type)}"
+    if pa.types.is_struct(arrow):
+        return "{" + ", ".join(f"`{field.name}`: {_type(field.type)}" for field in arrow) + "}"
+    return {"string": "text", "int64": "integer", "double": "number", "bool": "true/false"}[str(arrow)]
+
+
 def _fields() -> str:
     parts = []
     for subset, kind in KINDS.items():
-        names = ", ".join(f"`{name}`" for name in kind.model_fields)
-        parts.append(f"**{subset}** ({_ABOUT[subset]}) {names}")
+        rows = [[f"`{field.name}`", _type(field.type)] for field in arrow_schema(kind)]
+        parts.append(f"### `{subset}`\n\n{_ABOUT[subset]}\n\n" + _table(["field", "type"], rows))
+    parts.append(
+        "`record_id` is `set:id`; `group` is the leakage key, shared by records of one dialogue, document or question; "
+        "`origin` names, as JSON, the original file and the line or key in it. Offsets (`start`, `end`) count "
+        "characters from 0, end exclusive. Any field may be null."
+    )
     parts.append(
         "In `task_oriented`, `acts`, `act_slots` and `act_slot_values` of a turn correspond by index: the slots of "
         "`acts[i]` are `act_slots[i]`, the values of `act_slots[i][j]` are `act_slot_values[i][j]`. `extra` holds, as "

@@ -82,11 +82,13 @@ def fetch(sets: Sequence[str], out: Path, registry: Path) -> Iterator[str]:
     if unknown:
         raise InputError(f"has no set {', '.join(unknown)}", path=registry, fix=f"Choose from {', '.join(known)}.")
     recorded = _recorded(out)
-    for entry in entries:
-        if "all" not in sets and entry.set not in sets:
-            continue
+    wanted = [entry for entry in entries if "all" in sets or entry.set in sets]
+    # First, since a download that fails ends the command.
+    for entry in wanted:
         if entry.access == "by hand":
             yield f"{entry.set}: by hand: {entry.how} ({entry.url}; licence: {entry.licence})"
+    for entry in wanted:
+        if entry.access == "by hand":
             continue
         target = out / entry.path
         expected = recorded.get(entry.path) if entry.sha256 == RECORDED else entry.sha256

@@ -205,7 +205,7 @@ def unify(
             ("subset", "text_digest", "records", "drawn", "record_ids"),
             [(subset, digest, len(ids), count, " ".join(ids)) for subset, digest, ids, count in duplicates],
         )
-        card = _card(library, drawn, sizes, seed, duplicates, len(items))
+        card = _card(library, drawn, sizes, seed if selection is None else None, duplicates, len(items))
         with atomic_write(new / "README.md") as stream:
             stream.write(dataset_card(card))
         write_card(new / "card.json", card)
@@ -216,7 +216,7 @@ def _card(
     library: _Library,
     drawn: Mapping[Subset, set[str]],
     sizes: Mapping[Subset, int],
-    seed: int,
+    seed: int | None,
     duplicates: Sequence[tuple[str, str, list[str], int]],
     items: int,
 ) -> dict[str, Any]:
