@@ -63,3 +63,12 @@ def test_case_files_are_what_the_program_writes(tmp_path):
 
     for path in write_cases(tmp_path):
         assert path.read_bytes() == (HERE / path.name).read_bytes(), f"{path.name} is out of date"
+
+
+def test_the_files_hold_the_papers_states_removals_and_mutations():
+    groups = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in FILES}
+    tests = {name: [test for group in groups[name] for test in group["tests"]] for name in FILES}
+    assert len(groups["states"]) == 81
+    assert sum("without evidence" in test["description"] for test in tests["states"]) == 216
+    assert len(tests["mutations"]) == 192
+    assert not any(test["expected"]["accepted"] for test in tests["mutations"])

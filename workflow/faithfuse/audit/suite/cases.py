@@ -65,21 +65,27 @@ def _state_priority(state: str) -> float | None:
 
 
 def states() -> list[Case]:
-    """All 81 states, one record each."""
-    return [
-        {
-            "description": f"state {state} (I, A, M, D)",
-            "record": fixtures.record(state),
-            "tests": [
-                {
-                    "description": "resolves as section III-A says",
-                    "expected": _accepted(oracle.expected(state), _state_priority(state)),
-                    "patch": [],
-                }
-            ],
-        }
-        for state in oracle.STATES
-    ]
+    """All 81 states, one record each: as it is, with every evidence removed, other support, and without dQ."""
+    groups = []
+    for state in oracle.STATES:
+        record, endpoint, priority = fixtures.record(state), oracle.expected(state), _state_priority(state)
+        changed = [("resolves as section III-A says", record, _accepted(endpoint, priority))]
+        for predicate, symbol in zip("IAMD", state, strict=True):
+            if symbol != "U":
+                edited = fixtures.without_evidence(record, predicate)
+                changed.append((f"without evidence for {predicate}", edited, _accepted("U", None)))
+        for support in (0, None):
+            name = "null" if support is None else support
+            edited = fixtures.record(state, support=support)
+            changed.append((f"with support {name}", edited, _accepted(endpoint, priority)))
+        edited = fixtures.record(state, susceptibility=None)
+        changed.append(("without dQ", edited, _accepted(endpoint, None)))
+        tests = [
+            {"description": name, "expected": expected, "patch": patch(record, edited)}
+            for name, edited, expected in changed
+        ]
+        groups.append({"description": f"state {state} (I, A, M, D)", "record": record, "tests": tests})
+    return groups
 
 
 def planted() -> list[Case]:

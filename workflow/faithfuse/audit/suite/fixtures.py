@@ -102,3 +102,14 @@ def record(state: str, *, support: int | None = 1, susceptibility: float | None 
             "weights": {"dA": 0.2, "dD": 0.2, "dI": 0.2, "dM": 0.2, "dQ": 0.2},
         }
     )
+
+
+def without_evidence(record: dict[str, Any], predicate: str) -> dict[str, Any]:
+    """The record with one predicate's evidence gone, and with it the judgement; sealed again."""
+    edited = copied(record)
+    note = edited["annotation"]
+    note["judgements"][predicate] = None
+    note["evidence"][predicate] = []
+    note["reasons"][predicate] = "its evidence was removed"
+    edited["dimensions"][f"d{predicate}"] = None
+    return seal(edited)

@@ -14,7 +14,6 @@ from typing import Any
 from faithfuse.audit import check as checker
 from faithfuse.audit.canonical import canonical_json
 from faithfuse.audit.files import read_csv, write_table
-from faithfuse.audit.record import seal
 from faithfuse.audit.result import CheckResult
 from faithfuse.audit.suite import baselines, extended, fixtures, mutations, oracle
 
@@ -140,17 +139,6 @@ def _coverage() -> Table:
     return table
 
 
-def _without_evidence(record: dict[str, Any], predicate: str) -> dict[str, Any]:
-    """The record with one predicate's evidence gone, and with it the judgement."""
-    edited = fixtures.copied(record)
-    note = edited["annotation"]
-    note["judgements"][predicate] = None
-    note["evidence"][predicate] = []
-    note["reasons"][predicate] = "its evidence was removed"
-    edited["dimensions"][f"d{predicate}"] = None
-    return seal(edited)
-
-
 def _transitions(check: Check, failures: list[str]) -> Table:
     table = Table(("state", "removed", "destination", "before", "after"))
     for state in oracle.STATES:
@@ -160,7 +148,7 @@ def _transitions(check: Check, failures: list[str]) -> Table:
             if state[position] == "U":
                 continue
             destination = state[:position] + "U" + state[position + 1 :]
-            after = _result(check, _without_evidence(record, predicate)).state()
+            after = _result(check, fixtures.without_evidence(record, predicate)).state()
             table.add(state, predicate, destination, before, after)
             if after != "U":
                 failures.append(f"state {state}: without evidence for {predicate} the checker says {after}, not U")
