@@ -19,9 +19,12 @@ from faithfuse.analysis.correlation import COEFFICIENTS, PEARSON, SPEARMAN, corr
 from faithfuse.analysis.ebm import LIBRARY_DEFAULTS, EbmSettings, fit_ebm
 from faithfuse.analysis.fusion import fuse
 from faithfuse.analysis.ratings import Human, Joined, MetricTable
+from faithfuse.analysis.resampling import JACKKNIFE, Intervals
 
 ITEMS, METRICS = 500, 60
 FEW = 60
+RESAMPLES = 10_000
+FEW_RESAMPLES = 100
 CLASSES = ("llm", "n-gram", "embedding", "graph", "matching")
 
 
@@ -58,15 +61,32 @@ def _obvious(joined: Joined, method: str, groups: int) -> np.ndarray:
     return np.std(without, axis=0)
 
 
+def _obvious_draws(joined: Joined, resamples: int) -> np.ndarray:
+    """Draw rows, correlate with pandas, repeat."""
+    rng = np.random.default_rng(0)
+    frame, human = pd.DataFrame(joined.table.values), pd.Series(joined.likert)
+    drawn = []
+    for _ in range(resamples):
+        rows = rng.integers(0, len(frame), len(frame))
+        sample, people = frame.iloc[rows].reset_index(drop=True), human.iloc[rows].reset_index(drop=True)
+        drawn.append(sample.corrwith(people).to_numpy())
+    return np.quantile(drawn, [0.025, 0.975], axis=0)
+
+
 def main(out: Path) -> None:
     """Measure and write the table of the area `statistics`."""
     joined = _table(ITEMS, METRICS)
 
-    def ours(coefficients: tuple[str, ...], of: Joined = joined) -> Callable[[], object]:
-        return lambda: correlate(of.table.values, of.likert[:, None], of.table.groups, coefficients=coefficients)
+    def ours(
+        coefficients: tuple[str, ...], of: Joined = joined, intervals: Intervals = JACKKNIFE
+    ) -> Callable[[], object]:
+        return lambda: correlate(
+            of.table.values, of.likert[:, None], of.table.groups, coefficients=coefficients, intervals=intervals
+        )
 
     size = f"{METRICS} metrics x {ITEMS} items"
     few = _table(FEW, METRICS)
+    drawn = Intervals("bootstrap", RESAMPLES)
     small = _table(350, 40)
     codes = group_codes(small.table.groups)
 
@@ -88,6 +108,27 @@ def main(out: Path) -> None:
             FEW,
             1,
             {"ours": ours((SPEARMAN,), few), "obvious": lambda: _obvious(few, SPEARMAN, FEW)},
+        ),
+        (
+            f"bootstrap of pearson, {size}, {RESAMPLES} resamples",
+            RESAMPLES,
+            3,
+            {"ours": ours((PEARSON,), intervals=drawn), "our jackknife": ours((PEARSON,))},
+        ),
+        (
+            f"bootstrap of pearson and spearman, {size}, {RESAMPLES} resamples",
+            RESAMPLES,
+            1,
+            {"ours": ours((PEARSON, SPEARMAN), intervals=drawn), "our jackknife": ours((PEARSON, SPEARMAN))},
+        ),
+        (
+            f"bootstrap of pearson, {size}, {FEW_RESAMPLES} resamples",
+            FEW_RESAMPLES,
+            3,
+            {
+                "ours": ours((PEARSON,), intervals=Intervals("bootstrap", FEW_RESAMPLES)),
+                "obvious": lambda: _obvious_draws(joined, FEW_RESAMPLES),
+            },
         ),
         (
             "one EBM fit, 350 rows x 40 metrics",

@@ -52,6 +52,15 @@ def _join(metrics: Path, ratings: Path):
     return joined
 
 
+def _join_to_fit(metrics: Path, ratings: Path):
+    """As `_join`, for what fits a model: sets that are for evaluation only are refused."""
+    from faithfuse.datasets.ratings import refuse_training
+
+    joined = _join(metrics, ratings)
+    refuse_training(item_id for item_id, _ in joined.table.keys)
+    return joined
+
+
 def _settings(ebm: str, interactions: int | None):
     from dataclasses import replace
 
@@ -133,7 +142,7 @@ def fuse(
 
     _one_thread()
     settings = _settings(ebm, interactions)
-    joined = _join(metrics, ratings)
+    joined = _join_to_fit(metrics, ratings)
     fusion = fusing.fuse(
         joined,
         domain or joined.table.domain or UNSTATED,
@@ -190,7 +199,7 @@ def validate(
 
     _one_thread()
     settings = _settings(ebm, interactions)
-    joined = _join(metrics, ratings)
+    joined = _join_to_fit(metrics, ratings)
     name = domain or joined.table.domain or UNSTATED
     rows = validation.validate(
         joined,

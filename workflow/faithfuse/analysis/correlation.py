@@ -13,6 +13,7 @@ With all weights one they are the usual coefficients (the tests hold them to Sci
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -114,8 +115,14 @@ class _Ranking:
 
     def centred_ranks(self, blocks: np.ndarray) -> np.ndarray:
         """Mid-rank of each block less the mean rank, shape (blocks, weightings)."""
-        cumulative = np.cumsum(blocks, axis=0)
-        return cumulative - blocks / 2 - cumulative[-1] / 2
+        ranks = blocks.copy()
+        # numpy's own cumulative sum along this axis goes through memory column by column, several times as slow.
+        for above, row in itertools.pairwise(ranks):
+            row += above
+        half_total = ranks[-1] / 2
+        ranks -= blocks / 2
+        ranks -= half_total
+        return ranks
 
 
 def _pair_signs(x: np.ndarray, y: np.ndarray, codes: np.ndarray, groups: int) -> np.ndarray:
