@@ -121,6 +121,21 @@ def test_ratings_of_responses_that_have_no_metrics_are_reported(planted, run, tm
     assert "1 rated responses" in result.stderr
 
 
+def test_nothing_is_fitted_on_a_set_that_is_for_evaluation_only(planted, run, tmp_path):
+    own = planted(rows=40)
+    run("fuse", own.metrics, own.ratings, "--out", tmp_path / "own", "--seeds", 1)
+    tofueval = planted(rows=40, folder="tofueval")
+    for path in (tofueval.metrics, tofueval.ratings):
+        path.write_text(path.read_text().replace("\nq0001,", "\ntofueval:q0001,"))
+    for command in ("fuse", "validate"):
+        with pytest.raises(InputError, match="tofueval:q0001: is of TofuEval, which is for evaluation only"):
+            run(command, tofueval.metrics, tofueval.ratings, "--out", tmp_path / command)
+        assert not (tmp_path / command).exists()
+    run("correlate", tofueval.metrics, tofueval.ratings, "--out", tmp_path / "c.csv")
+    run("score", tofueval.metrics, "--model", tmp_path / "own", "--out", tmp_path / "s.csv")
+    run("transfer", tofueval.metrics, tofueval.ratings, "--model", tmp_path / "own", "--out", tmp_path / "t.csv")
+
+
 def test_pairs_of_metrics_are_added_when_asked_for(planted, run, tmp_path):
     files = planted(rows=60)
     run(

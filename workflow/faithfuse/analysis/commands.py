@@ -57,7 +57,7 @@ def _join_to_fit(metrics: Path, ratings: Path):
     from faithfuse.datasets.ratings import refuse_training
 
     joined = _join(metrics, ratings)
-    refuse_training(item_id for item_id, _ in joined.table.keys)
+    refuse_training(joined.table.items)
     return joined
 
 

@@ -2,7 +2,8 @@
 
 Source: `amazon-science/tofueval` (Tang et al., NAACL 2024). `factual_consistency/*.csv` has one row per sentence,
 `completeness/*.csv` the key points of each topic (a Python list, numbered). **Evaluation only**: its authors ask
-that nothing be trained on it, and `refuse_training` (in `faithfuse.datasets.ratings`) enforces that.
+that nothing be trained on it, and `refuse_training` (in `faithfuse.datasets.ratings`) enforces that in `faithfuse fuse`
+and `validate`.
 
 Mapping: per sentence yes = 5, no = 1; the value of a summary is the mean of its sentences, which is the paper's
 scheme of points. The key points are the reference. The transcripts are not in the release (ids only): put
