@@ -370,6 +370,16 @@ def test_a_policy_must_say_that_it_is_not_validated(tmp_path):
         load_policy(path)
 
 
+@pytest.mark.parametrize("text", ["", "a: [", "[" * 5000, "name: 2026-99-99", "\x00", "roles: {1: {}}", "roles: []"])
+@pytest.mark.parametrize("load", [load_policy, load_roles])
+def test_a_policy_or_role_guide_that_cannot_be_read_is_named(tmp_path, load, text):
+    path = tmp_path / "broken.yaml"
+    path.write_text(text, encoding="utf-8")
+    for name in (path, tmp_path, tmp_path / "nowhere.yaml"):
+        with pytest.raises(InputError, match=r"See config/audit/.*yaml"):
+            load(name)
+
+
 def test_a_policy_must_decide_every_state(tmp_path):
     path = tmp_path / "policy.yaml"
     path.write_text(

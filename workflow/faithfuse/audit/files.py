@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from faithfuse.errors import InputError
 from faithfuse.records import atomic_write
 
@@ -98,3 +100,21 @@ def read_csv(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[int, di
         raise InputError(f"is no CSV in UTF-8 ({error})", path=path, fix="Save it as CSV in UTF-8.") from None
     if not line:
         raise InputError("holds no row", path=path, fix="Give at least one row under the header.")
+
+
+def read_yaml(path: Path, *, fix: str) -> Any:
+    """The value of a YAML file in UTF-8.
+
+    Args:
+        path: the file.
+        fix: what to do when it cannot be read.
+
+    Raises:
+        InputError: the file cannot be read or is no YAML.
+    """
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", path=path, fix=fix) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, or a date like 2026-99-99
+        raise InputError(f"is no YAML ({error})", path=path, fix=fix) from None

@@ -10,9 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from faithfuse.audit.files import read_yaml
 from faithfuse.audit.result import CheckResult
 from faithfuse.errors import InputError
 from faithfuse.records import describe
@@ -69,10 +69,6 @@ def load_policy(path: Path) -> Policy:
     """
     fix = "See config/audit/policy.yaml for the form."
     try:
-        return Policy.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", path=path, fix=fix) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"is no YAML ({error})", path=path, fix=fix) from None
+        return Policy.model_validate(read_yaml(path, fix=fix))
     except ValidationError as error:
         raise InputError(f"is no policy: {describe(error)}", path=path, fix=fix) from None

@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from faithfuse.audit.files import read_yaml
 from faithfuse.audit.record import Role
 from faithfuse.errors import InputError
 from faithfuse.records import describe
@@ -36,15 +36,12 @@ def load_roles(path: Path) -> dict[str, RoleGuide]:
     """
     fix = "See config/audit/source_roles.yaml for the form."
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        guides = {name: RoleGuide.model_validate(value) for name, value in content["roles"].items()}
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", path=path, fix=fix) from None
+        guides = {name: RoleGuide.model_validate(value) for name, value in read_yaml(path, fix=fix)["roles"].items()}
     except ValidationError as error:
         raise InputError(f"is no role guide: {describe(error)}", path=path, fix=fix) from None
-    except (yaml.YAMLError, UnicodeDecodeError, AttributeError, KeyError, TypeError) as error:
-        raise InputError(f"has no roles ({error})", path=path, fix=fix) from None
+    except (AttributeError, KeyError, TypeError):
+        raise InputError("has no roles", path=path, fix=fix) from None
     if set(guides) != set(ROLES):
-        found = f"has other roles than the contract ({', '.join(sorted(set(guides) ^ set(ROLES)))})"
+        found = f"has other roles than the contract ({', '.join(sorted(map(str, set(guides) ^ set(ROLES))))})"
         raise InputError(found, path=path, fix=fix)
     return guides

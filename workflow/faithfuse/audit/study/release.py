@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
-
+from faithfuse.audit.files import read_yaml
 from faithfuse.audit.study.tables import read_table
 from faithfuse.errors import InputError
 
@@ -21,12 +20,7 @@ def read_release(folder: Path) -> dict[str, object]:
     """
     path = folder / "release.yaml"
     fix = "Give documents (name: file), reported_sample, released_sample and declared_removed."
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", path=path, fix=fix) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"is no YAML ({error})", path=path, fix=fix) from None
+    content = read_yaml(path, fix=fix)
     names = {"documents", "reported_sample", "released_sample", "declared_removed"}
     if not isinstance(content, dict) or set(content) != names or not isinstance(content["documents"], dict):
         raise InputError("has another form", path=path, fix=fix)
