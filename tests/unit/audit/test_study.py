@@ -298,6 +298,15 @@ def test_a_release_that_does_not_say_what_it_removed_is_refused(tmp_path, before
         check_release(tmp_path / "release")
 
 
+def test_the_line_of_a_wrong_cell_counts_blank_lines_and_lines_within_cells(tmp_path):
+    path = write(tmp_path / "f.csv", 'tuple_id,domain,dQ\n\n"a\nb",d,0.5\nc,d,7\n')
+    with pytest.raises(InputError, match=r"f.csv:5: has dQ '7'"):
+        read_frame(path)
+    path = write(tmp_path / "l.csv", "tuple_id,annotator,I,A,M,D\n\nt,a,1,1,1,x\n")
+    with pytest.raises(InputError, match=r"l.csv:3: has 'x' for D"):
+        read_labels(path)
+
+
 def test_a_table_without_rows_is_refused(tmp_path):
     with pytest.raises(InputError, match="holds no row"):
         read_frame(write(tmp_path / "f.csv", "tuple_id,domain,dQ\n"))

@@ -24,8 +24,9 @@ def read_labels(path: Path) -> list[dict[str, str]]:
     Raises:
         InputError: a column is missing, a cell is no label, a person labelled a tuple twice, or there is one person.
     """
-    rows = read_table(path, ("tuple_id", "annotator", *PREDICATES), key=("tuple_id", "annotator"))
-    check_labels(rows, PREDICATES, path, (*LABELS, ""))
+    table = read_table(path, ("tuple_id", "annotator", *PREDICATES), key=("tuple_id", "annotator"))
+    check_labels(table, PREDICATES, path, (*LABELS, ""))
+    rows = [row for _, row in table]
     if len({row["annotator"] for row in rows}) < 2:
         fix = "Give the labels of at least two independent annotators."
         raise InputError("holds the labels of fewer than two annotators", path=path, fix=fix)

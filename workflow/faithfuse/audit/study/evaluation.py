@@ -22,11 +22,12 @@ def read_pair(reference: Path, predicted: Path) -> tuple[list[str], np.ndarray, 
     Raises:
         InputError: a column or label is wrong, or the two files name different tuples.
     """
-    gold = read_table(reference, ("tuple_id", "domain", *PREDICATES), key=("tuple_id",))
-    said = read_table(predicted, ("tuple_id", *PREDICATES), key=("tuple_id",))
-    check_labels(gold, PREDICATES, reference, LABELS)
-    check_labels(said, PREDICATES, predicted, LABELS)
-    by_id = {row["tuple_id"]: row for row in said}
+    gold_table = read_table(reference, ("tuple_id", "domain", *PREDICATES), key=("tuple_id",))
+    said_table = read_table(predicted, ("tuple_id", *PREDICATES), key=("tuple_id",))
+    check_labels(gold_table, PREDICATES, reference, LABELS)
+    check_labels(said_table, PREDICATES, predicted, LABELS)
+    gold = [row for _, row in gold_table]
+    by_id = {row["tuple_id"]: row for _, row in said_table}
     different = sorted({row["tuple_id"] for row in gold} ^ by_id.keys())
     if different:
         fix = "Label every tuple; write U where a predicate is unresolved."

@@ -45,12 +45,10 @@ def read_pairs(path: Path) -> list[dict[str, str]]:
     measures = [f"{name}_{side}" for name in (*SHARES, "latency_seconds") for side in ("before", "after")]
     rows = read_table(path, ("pair_id", "domain", "settings_before", "settings_after", *measures), key=("pair_id",))
     check_labels(rows, [f"{name}_{side}" for name in SHARES for side in ("before", "after")], path, ("1", "0", "U", ""))
-    for number, row in enumerate(rows, start=2):
+    for line, row in rows:
         if row["settings_before"] != row["settings_after"]:
             fix = "Generate both answers of a pair with the same settings."
-            raise InputError(
-                "changes the settings within a pair", path=path, line=number, record=row["pair_id"], fix=fix
-            )
+            raise InputError("changes the settings within a pair", path=path, line=line, record=row["pair_id"], fix=fix)
         for side in ("before", "after"):
             text = row[f"latency_seconds_{side}"]
             try:
@@ -59,8 +57,8 @@ def read_pairs(path: Path) -> list[dict[str, str]]:
                 valid = False
             if not valid:
                 fix = "Write seconds, or nothing."
-                raise InputError(f"has the latency {text!r}", path=path, line=number, record=row["pair_id"], fix=fix)
-    return rows
+                raise InputError(f"has the latency {text!r}", path=path, line=line, record=row["pair_id"], fix=fix)
+    return [row for _, row in rows]
 
 
 def _values(rows: list[dict[str, str]], column: str) -> np.ndarray:

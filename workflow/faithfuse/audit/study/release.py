@@ -49,7 +49,7 @@ def check_release(folder: Path) -> list[dict[str, object]]:
         rows.append({"check": name, "holds": int(written), "found": "not named" if path is None else size})
     columns = ("tuple_id", "domain", "endpoint")
     reported, released = (
-        {row["tuple_id"]: row for row in read_table(folder / str(release[key]), columns, key=("tuple_id",))}
+        {row["tuple_id"]: row for _, row in read_table(folder / str(release[key]), columns, key=("tuple_id",))}
         for key in ("reported_sample", "released_sample")
     )
     removed, added = sorted(reported.keys() - released.keys()), sorted(released.keys() - reported.keys())

@@ -23,14 +23,14 @@ def read_frame(path: Path) -> list[dict[str, str]]:
         InputError: a column is missing, an id repeats, or dQ is no number from 0 to 1.
     """
     rows = read_table(path, ("tuple_id", "domain", "dQ"), key=("tuple_id",))
-    for number, row in enumerate(rows, start=2):
+    for line, row in rows:
         try:
             valid = 0 <= float(row["dQ"]) <= 1
         except ValueError:
             valid = False
         if not valid:
-            raise InputError(f"has dQ {row['dQ']!r}", path=path, line=number, fix="Write a number from 0 to 1.")
-    return rows
+            raise InputError(f"has dQ {row['dQ']!r}", path=path, line=line, fix="Write a number from 0 to 1.")
+    return [row for _, row in rows]
 
 
 def band_of(value: float, cuts: Sequence[float]) -> int:

@@ -18,7 +18,7 @@ def read_keys(path: Path) -> list[dict[str, str]]:
     Raises:
         InputError: a column is missing or an id repeats.
     """
-    return read_table(path, ("tuple_id", *KEYS), key=("tuple_id",))
+    return [row for _, row in read_table(path, ("tuple_id", *KEYS), key=("tuple_id",))]
 
 
 def components(rows: list[dict[str, str]]) -> list[int]:

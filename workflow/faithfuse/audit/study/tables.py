@@ -15,8 +15,8 @@ LABELS = ("1", "0", "U")
 Row = dict[str, str]
 
 
-def read_table(path: Path, required: Sequence[str], *, key: Sequence[str] = ()) -> list[Row]:
-    """The rows of a CSV file.
+def read_table(path: Path, required: Sequence[str], *, key: Sequence[str] = ()) -> list[tuple[int, Row]]:
+    """The rows of a CSV file, each with its line.
 
     Args:
         path: the file, UTF-8, with a header.
@@ -35,20 +35,20 @@ def read_table(path: Path, required: Sequence[str], *, key: Sequence[str] = ()) 
             fix = f"{', '.join(key)} together name each row once."
             raise InputError(found, path=path, line=line, record=" ".join(values), fix=fix)
         seen[values] = line
-    return [row for _, row in rows]
+    return rows
 
 
-def check_labels(rows: Iterable[Row], columns: Sequence[str], path: Path, allowed: Sequence[str]) -> None:
+def check_labels(rows: Iterable[tuple[int, Row]], columns: Sequence[str], path: Path, allowed: Sequence[str]) -> None:
     """Refuse cells that are no label.
 
     Raises:
         InputError: naming the first one.
     """
-    for number, row in enumerate(rows, start=2):
+    for line, row in rows:
         for name in columns:
             if row[name] not in allowed:
                 shown = ", ".join(label or "an empty cell" for label in allowed)
-                raise InputError(f"has {row[name]!r} for {name}", path=path, line=number, fix=f"Write {shown}.")
+                raise InputError(f"has {row[name]!r} for {name}", path=path, line=line, fix=f"Write {shown}.")
 
 
 def cluster_interval(
