@@ -138,7 +138,7 @@ def _fields() -> str:
     parts.append(
         "`record_id` is `set:id`; `group` is the leakage key, shared by records of one dialogue, document or question; "
         "`origin` names, as JSON, the original file and the line or key in it. Offsets (`start`, `end`) count "
-        "characters from 0, end exclusive. Any field may be null."
+        "characters from 0, end exclusive. What a set does not give is null."
     )
     parts.append(
         "In `task_oriented`, `acts`, `act_slots` and `act_slot_values` of a turn correspond by index: the slots of "

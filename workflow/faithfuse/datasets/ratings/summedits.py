@@ -35,7 +35,8 @@ _SHAPE = {
     "edit_types": list,
     "split": str,
 }
-_NEW_TURN = re.compile(r" \. (?=[\w'’.\- ]{1,40}:(?:\s|$))")
+# What stands before the colon is a name only up to the next lost newline.
+_NEW_TURN = re.compile(r" \. (?=(?:(?! \. )[\w'’.\- ]){1,40}:(?:\s|$))")
 
 
 def document_lines(doc: str) -> list[str]:
