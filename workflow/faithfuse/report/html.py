@@ -137,7 +137,9 @@ def describe_run(description: dict[str, Any] | None) -> Run:
         if embedding.get("layers"):
             value += f", layer {embedding['layers']}"
         facts.append(Fact("BERTScore encoder", value, LIMITS.get(embedding["model"], "")))
-    facts.append(Fact("Intervals", "95%, jackknife over groups, Student's t"))
+    bootstrap = settings.get("correlation", {}).get("interval") == "bootstrap"
+    tables = "seeded bootstrap over groups" if bootstrap else "jackknife over groups, Student's t"
+    facts.append(Fact("Intervals of Tables I–III", f"95%, {tables}"))
     fusion = settings.get("fusion", {})
     if fusion.get("seeds"):
         value = f"Explainable Boosting Machine, {fusion['seeds']} seeds"
