@@ -22,7 +22,7 @@ from faithfuse.datasets.streams import iter_json_records
 from faithfuse.errors import FaithfuseError, InputError
 
 VALUES = (None, 5, True, "zzz", [], {}, [None], [5])
-MUTATIONS = 60
+MUTATIONS = 25
 
 
 @pytest.mark.parametrize(
