@@ -6,6 +6,7 @@ Each stage's command stands in the `commands.py` of its package and imports heav
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 
@@ -13,6 +14,9 @@ import typer
 
 from faithfuse import __version__
 from faithfuse.errors import FaithfuseError
+
+# Errors of the disk and not of the program: full, over quota, read-only, not permitted.
+DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
 app = typer.Typer(
     name="faithfuse",
@@ -41,9 +45,15 @@ for _package in ("datasets", "llm", "amr", "metrics", "analysis", "audit", "repo
 
 
 def main() -> None:
-    """Run the command line; a `FaithfuseError` becomes a message and exit status 1."""
+    """Run the command line; a `FaithfuseError`, or a disk that fails, becomes a message and exit status 1."""
     try:
         app()
     except FaithfuseError as error:
         print(f"faithfuse: error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:
+        if error.errno not in DISK:
+            raise
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"faithfuse: error: {place}{error.strerror}. Make room or writable, then run again.", file=sys.stderr)
         sys.exit(1)

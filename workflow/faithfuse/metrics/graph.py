@@ -116,18 +116,36 @@ class GraphScores:
         )
         self.signatures = {name: f"{base}|{name}" for name in SUBSCORES}
         self.signatures |= {f"SMATCH {part}": f"{base}|SMATCH {part}" for part in ("precision", "recall")}
+        self.plain = frozenset(self.signatures)
         self.signatures |= {name: f"{base}|{name}" for name in EXTENSIONS}
         # The corrected variants stand beside the paper's rows in full; parts and further sub-scores by their mean.
         corrected = {name for name in EXTENSIONS if name.startswith(tuple(SUBSCORES))}
         self.mean_only = frozenset(self.signatures.keys() - SUBSCORES.keys() - corrected)
         self._scores: dict[Pair, dict[str, Cell]] = {}
 
-    def compute(self, pairs: Iterable[tuple[Parsed, Parsed]], progress: Progress = silent) -> None:
-        """Score the pairs of which both graphs exist."""
-        distinct = {(left[0], right[0]) for left, right in pairs if left[0] is not None and right[0] is not None}
+    def compute(
+        self,
+        pairs: Iterable[tuple[Parsed, Parsed]],
+        progress: Progress = silent,
+        *,
+        plain: Iterable[tuple[Parsed, Parsed]] = (),
+    ) -> None:
+        """Score the pairs of which both graphs exist.
+
+        Args:
+            pairs: pairs that get every score.
+            progress: told of each scored pair.
+            plain: further pairs, which get the paper's scores and the parts of SMATCH alone; there are many of
+                these, against every turn of a transcript, and the other scores cost most.
+        """
+        full, rest = (
+            {(left[0], right[0]) for left, right in some if left[0] is not None and right[0] is not None}
+            for some in (pairs, plain)
+        )
+        distinct = full | rest
         # Pairs with the same right graph come together, so that what is read of it is still at hand.
         ordered = sorted(distinct, key=lambda pair: (pair[1], pair[0]))
-        score = partial(_cells, time_limit=self._time_limit)
+        score = partial(_cells, full=frozenset(full), time_limit=self._time_limit)
         with ExitStack() as stack:
             scored: Iterable[dict[str, Cell]] = map(score, ordered)
             if self._processes > 1:
@@ -150,9 +168,9 @@ _LIMITED = frozenset(
 )
 
 
-def _cells(pair: Pair, time_limit: float) -> dict[str, Cell]:
+def _cells(pair: Pair, full: frozenset[Pair], time_limit: float) -> dict[str, Cell]:
     cells: dict[str, Cell] = {}
-    for name, score in (SUBSCORES | EXTENSIONS).items():
+    for name, score in (SUBSCORES | (EXTENSIONS if pair in full else {})).items():
         match = score(*pair, time_limit=time_limit) if name in _LIMITED else score(*pair)
         cells[name] = _cell(match)
         if name == "SMATCH" and match is not None:
@@ -270,18 +288,18 @@ def _summary_columns(
             text_graph(summary, book.by_sentence),
             text_graph(parsed or whole, book.by_sentence),
         )
-    wanted = [
-        (point, other)
-        for case in cases
+    against_points, against_turns = (
+        [(point, other) for case in cases for point in points[case.key] for other in others[case.key]]
         for others in (ground_truth, turns)
-        for point in points[case.key]
-        for other in others[case.key]
-    ]
-    scores.compute([*wanted, *(transcripts[case.key] for case in cases if case.points)], progress)
+    )
+    whole_summaries = [transcripts[case.key] for case in cases if case.points]
+    scores.compute(against_points, progress, plain=[*against_turns, *whole_summaries])
 
     columns = []
     for prefix, others, otherwise in (("Turn GT", ground_truth, NO_REFERENCE), ("Turn Transcript", turns, NO_TURN)):
         for name, signature in scores.signatures.items():
+            if others is turns and name not in scores.plain:
+                continue
             spreads = {
                 case.key: point_spread(
                     case,
@@ -297,6 +315,8 @@ def _summary_columns(
             columns += spread_columns(f"{prefix} {name}", about, spreads, mean_only=mean_only)
     against = f"whole summary|against:transcript, {'one input' if whole_transcript else 'joined'}"
     for name, signature in scores.signatures.items():
+        if name not in scores.plain:
+            continue
         spreads = {
             case.key: point_spread(
                 case,
