@@ -40,7 +40,7 @@ rule fuse:
         "python -m faithfuse fuse {input.metrics} {input.ratings} --seeds {params.seeds}"
         " --blind-fraction {params.blind_fraction} --seed {params.seed}"
         " --interactions {params.interactions} --threads {threads}"
-        " --note {params.note:q} --out {params.out} 2>&1 | tee {log}"
+        " --note={params.note:q} --out {params.out} 2>&1 | tee {log}"
 
 
 rule score:

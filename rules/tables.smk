@@ -26,4 +26,4 @@ rule make_tables:
         "Writing Tables I-V"
     shell:
         "python -m faithfuse tables {params.correlations} {params.fusion}"
-        " --reference {input.reference} --note {params.note:q} --out results/tables 2>&1 | tee {log}"
+        " --reference {input.reference} --note={params.note:q} --out results/tables 2>&1 | tee {log}"
