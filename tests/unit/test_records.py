@@ -88,6 +88,8 @@ def test_two_records_may_not_share_a_key(tmp_path):
         (b'{"item_id": "q1"', "is not JSON"),
         (b'\xff\xfe{"item_id"', "is not UTF-8"),
         (b"[" * 200_000, "is not JSON"),
+        (b'{"item_id": "a", "item_id": "b"}', "the key 'item_id' stands twice"),
+        (b'{"item_id": ' + b"1" * 5000 + b"}", "is not JSON"),
     ],
 )
 def test_a_broken_line_is_named(tmp_path, raw, said):

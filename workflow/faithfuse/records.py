@@ -291,19 +291,27 @@ def iter_json_lines(path: Path | str) -> Iterator[tuple[int, Any]]:
             if not line.strip():
                 continue
             try:
-                yield number, json.loads(line)
-            except (json.JSONDecodeError, RecursionError) as error:
-                detail = (
-                    f"{error.msg} at column {error.colno}"
-                    if isinstance(error, json.JSONDecodeError)
-                    else "nested too deeply"
-                )
+                yield number, json.loads(line, object_pairs_hook=_unique_keys)
+            except (ValueError, RecursionError) as error:
+                if isinstance(error, json.JSONDecodeError):
+                    detail = f"{error.msg} at column {error.colno}"
+                else:
+                    # A repeated key or a number too long to read, or brackets without end.
+                    detail = str(error) if isinstance(error, ValueError) else "nested too deeply"
                 raise InputError(
                     f"is not JSON ({detail})",
                     path=path,
                     line=number,
                     fix="Write one whole JSON object a line.",
                 ) from None
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} stands twice")
+    return value
 
 
 def read_records(path: Path | str, kind: type[R]) -> list[R]:

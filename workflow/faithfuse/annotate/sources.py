@@ -280,7 +280,7 @@ def load_tuples(paths: Sequence[Path]) -> list[dict[str, Any]]:
                     "; ".join(defect.sentence() for defect in walk.defects),
                     path=path,
                     line=line,
-                    fix="See the record contract in docs/records.md.",
+                    fix="See the record contract in docs/audit.md.",
                 )
             tuple_id = record["tuple"]["tuple_id"]
             if tuple_id in found:
