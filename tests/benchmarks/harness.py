@@ -30,7 +30,7 @@ def time_in_turn(systems: Mapping[str, Callable[[], object]], repeats: int, warm
 
 
 def rows(task: str, seconds: Mapping[str, list[float]], work_units: int) -> list[dict[str, object]]:
-    """Rows of the table for one task; `ratio` is a system's median over ours, `spread` the largest minus the smallest."""
+    """Rows of one task: `ratio` is a system's median over ours, `spread` the largest run less the smallest."""
     ours = statistics.median(seconds["ours"])
     return [
         {
