@@ -160,6 +160,7 @@ def test_the_best_single_metric_is_chosen_on_the_training_side(planted):
             joined.table.values[index, 1] = joined.likert[index]
     evaluation = _by_system(fuse(joined, "d", seeds=1, settings=FAST).evaluation)
     assert evaluation["best_single"]["metric"] == "LLM Conf."
+    assert evaluation["paper_way"]["metric"] == "LLM Conf."
 
 
 def test_all_systems_stand_on_the_same_blind_rows(planted):

@@ -208,6 +208,28 @@ def test_the_best_single_metric_is_named_and_the_human_ceiling_never_is(report_i
     assert "0.060 [\u22120.250, 0.240]" in row
 
 
+def test_a_metric_that_few_responses_have_is_not_the_best_one(report_inputs: Inputs) -> None:
+    for path in report_inputs.correlations:
+        text = path.read_text(encoding="utf-8")
+        sparse = r"\1,1.0,,,4,56,"
+        path.write_text(
+            re.sub(r"(,ROUGE-1,n-gram,false,likert,pearson),[^,]*,[^,]*,[^,]*,[^,]*,[^,]*,", sparse, text),
+            encoding="utf-8",
+        )
+    row = row_of(report(report_inputs), "glance", "Short-form QA human Likert")
+    assert "0.594 [0.464, 0.704] SMATCH mean" in row
+    assert "ROUGE-1" not in row
+
+
+def test_a_best_metric_without_an_interval_is_shown(report_inputs: Inputs) -> None:
+    for path in report_inputs.correlations:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(
+            re.sub(r"(,SMATCH mean,graph,false,likert,pearson,[^,]*),[^,]*,[^,]*,", r"\1,,,", text), encoding="utf-8"
+        )
+    assert "0.594 SMATCH mean" in row_of(report(report_inputs), "glance", "Short-form QA human Likert")
+
+
 def test_the_comparison_over_all_splits_stands_beside_the_one_split_of_table_v(report_inputs: Inputs) -> None:
     document = report(report_inputs)
     row = "Summarisation | 10 | 0.580 [0.410, 0.700] | 0.560 [0.400, 0.690] | 0.020 a [\u22120.080, 0.110]"

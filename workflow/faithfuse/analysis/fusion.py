@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from faithfuse.analysis.baselines import (
     BASELINES,
+    MIN_SCORED,
     BestSingle,
     best_single,
     pearson,
@@ -315,11 +316,17 @@ def _evaluation_rows(joined: Joined, split: _Split, domain: str) -> list[dict[st
             estimate, rank = estimates[PEARSON, index, 0], ranks[SPEARMAN, index, 0]
             add(system, metric_of.get(system, ""), len(y), estimate, notes.get(system, ""), rank.value)
     everywhere = correlate(table.values, joined.likert[:, None], table.groups, coefficients=(PEARSON,))
-    best = max(
-        (index for index in range(len(table.names)) if everywhere[PEARSON, index, 0].value is not None),
-        key=lambda index: everywhere[PEARSON, index, 0].value,
-    )
-    estimate = everywhere[PEARSON, best, 0]
+    # A metric with a handful of values is no "best metric": like the single one, it must be scored on half the rows.
+    estimates_everywhere = [everywhere[PEARSON, index, 0] for index in range(len(table.names))]
+    scored = [
+        index
+        for index, estimate in enumerate(estimates_everywhere)
+        if estimate.value is not None and estimate.pairs >= MIN_SCORED * len(joined.likert)
+    ]
+    if not scored:
+        return rows
+    best = max(scored, key=lambda index: estimates_everywhere[index].value)
+    estimate = estimates_everywhere[best]
     fused = estimates[PEARSON, names.index(FUSED), 0].value
     gap = "" if fused is None else f": difference {fused - estimate.value:+.3f}"
     add(

@@ -430,11 +430,14 @@ def glance_table(correlations: Sequence[Sheet], evaluations: Sequence[Sheet]) ->
             mine = [row for row in pearson if row["human"] == human]
             known = [(value, row) for row in mine if (value := sheet.number(row, "value")) is not None]
             cells = [Cell(domain_title(domain), sub=human_title(human), header=True)]
-            cells.append(count_cell(max((row["pairs"] for row in mine), key=_as_number, default="")))
-            if known:
-                value, best = max(known, key=lambda entry: (entry[0], entry[1]["metric"]))
+            rated = max((row["pairs"] for row in mine), key=_as_number, default="")
+            cells.append(count_cell(rated))
+            # A metric that most responses lack can be best by accident.
+            common = [entry for entry in known if _as_number(entry[1]["pairs"]) >= _as_number(rated) / 2]
+            if common:
+                value, best = max(common, key=lambda entry: (entry[0], entry[1]["metric"]))
                 bounds = interval(sheet.number(best, "low"), sheet.number(best, "high"))
-                cells.append(number_cell(value, f"{bounds}\n{best['metric']}"))
+                cells.append(number_cell(value, "\n".join(filter(None, (bounds, best["metric"])))))
             else:
                 cells.append(number_cell(None))
             apart = sum(
