@@ -97,6 +97,15 @@ def test_a_dry_run_of_a_clone_lists_every_stage(make_clone):
         assert f"rule {stage}" in done.stdout or f"{stage} " in done.stdout, stage
 
 
+def test_a_configuration_without_a_note_gives_an_empty_one(make_clone):
+    clone = make_clone("unnoted")
+    with (clone.folder / "config" / "small.yaml").open("a") as stream:
+        stream.write('note: ""\n')
+    done = clone.snakemake("--dry-run", "--printshellcmds")
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert done.stdout.count("--note= --out") == 5  # four fusions and the tables
+
+
 def test_snakemakes_own_report_builds(finished, tmp_path):
     done = finished.snakemake("--report", str(tmp_path / "snakemake.html"))
     assert done.returncode == 0, done.stdout[-3000:]
