@@ -16,7 +16,7 @@ from harness import rows, time_in_turn, write
 REPOSITORY = Path(__file__).resolve().parents[2]
 SMALL = {
     "name": "bench",
-    "limit": 8,
+    "limit": 14,
     "llm": {"max_new_tokens": 24},
     "correlation": {"resamples": 200},
     "fusion": {"seeds": 2},
@@ -25,7 +25,7 @@ SMALL = {
 
 
 def main(out: Path) -> None:
-    """Time a run of eight items per domain, a repeat with nothing to do, and the same commands in sequence."""
+    """Time a run of fourteen items per domain, a repeat with nothing to do, and the same commands in sequence."""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     with tempfile.TemporaryDirectory() as temporary:
         clone = Path(temporary, "clone")
@@ -59,7 +59,7 @@ def main(out: Path) -> None:
             call(["bash", "-c", script])
 
         table = rows(
-            "run of 8 items per domain", time_in_turn({"ours": whole_run, "obvious": in_sequence}, 1, warmup=0), 32
+            "run of 14 items per domain", time_in_turn({"ours": whole_run, "obvious": in_sequence}, 1, warmup=0), 56
         )
         whole_run()
         table += rows("repeat with nothing to do", time_in_turn({"ours": lambda: call(command)}, 3), 1)

@@ -15,7 +15,7 @@ import yaml
 # A handful of items: enough for every stage to have something to do.
 SMALL = {
     "name": "small",
-    "limit": 8,
+    "limit": 14,
     "llm": {"max_new_tokens": 24},
     "correlation": {"resamples": 200},
     "fusion": {"seeds": 2},
