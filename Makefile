@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: run test lint format bench soak setup models clean
 
 run: models
-	@snakemake --cores $(CORES) --quiet rules host
+	@snakemake --cores $(CORES) --quiet host reason
 	@echo
 	@echo "Report:    results/report.html"
 	@echo "Tables:    results/tables/  (arXiv 2512.05700)   results/audit/  (arXiv 2609.29145)"
