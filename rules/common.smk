@@ -127,6 +127,7 @@ MANIFEST_FILES = [
             "model.json",
             "card.md",
             "importances.csv",
+            "splits.csv",
             "blind.csv",
             "explanations.csv",
         ],
