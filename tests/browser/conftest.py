@@ -225,3 +225,28 @@ ANSWER = "Reviewers say that the Lumo lamp 💡 is excellent\nand lasts 20,000 h
 def lamps() -> list[dict]:
     """Three tuples; the source has Windows line ends, emoji of several code points and a right-to-left override."""
     return [make_tuple(number, source=SOURCE, answer=ANSWER) for number in (1, 2, 3)]
+
+
+RULES = {
+    "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+}
+
+
+@pytest.fixture
+def violations():
+    """What axe finds on a page, in one line each, and by how much the page runs off the side."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+
+    def look(page) -> list[str]:
+        found = axe.Axe().run(page, options=RULES).response["violations"]
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        return [
+            *(
+                f"{each['id']}: {node['html'][:120]} ({node['failureSummary']})"
+                for each in found
+                for node in each["nodes"]
+            ),
+            *([f"{wide} pixels off the side"] if wide > 0 else []),
+        ]
+
+    return look

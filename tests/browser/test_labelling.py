@@ -243,7 +243,7 @@ def test_the_role_guides_and_the_codebook_is_on_hand(serve, visit, lamps):
     assert page.locator("input:checked").evaluate_all("all => all.map((one) => one.value)") == [""] * 5
 
 
-def test_labels_are_adjudicated_after_closing_beside_the_originals(serve, visit, lamps):
+def test_labels_are_adjudicated_after_closing_beside_the_originals(serve, visit, lamps, violations):
     served = serve(tuples=lamps[:1])
     for name, disclosure in (("anna", "0"), ("ben", "1")):
         page = open_tuple(visit, served, name)
@@ -258,6 +258,7 @@ def test_labels_are_adjudicated_after_closing_beside_the_originals(serve, visit,
     lead.locator("tbody a").click()
     assert lead.locator(".said .differs").all_inner_texts() == ["0", "1"]
     listening(lead)
+    assert violations(lead) == []
     fill(lead, "0")
     lead.locator("#save").click()
     lead.wait_for_url("**/disagreements")
