@@ -9,6 +9,7 @@ original turn is lost: what the schema has no field for is kept as JSON in `extr
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -48,13 +49,13 @@ class SourceRecord(Record):
         """What a draw keeps in proportion within a set."""
         return ""
 
+    @abstractmethod
     def duplicate_text(self) -> str:
         """The text by which two records are the same, before case and punctuation are dropped."""
-        raise NotImplementedError
 
+    @abstractmethod
     def items(self) -> list[Item]:
         """The record as items of the workflow."""
-        raise NotImplementedError
 
     def _item(self, suffix: str, domain: Domain, **fields: Any) -> Item:
         return Item(
