@@ -23,6 +23,13 @@ include: "rules/items.smk"
 include: "rules/respond.smk"
 include: "rules/judge.smk"
 include: "rules/parse.smk"
+
+
+if RUN.shards > 1:
+
+    include: "rules/gather.smk"
+
+
 include: "rules/metrics.smk"
 include: "rules/correlate.smk"
 include: "rules/fuse.smk"

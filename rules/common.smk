@@ -34,6 +34,7 @@ DOMAINS = [str(domain) for domain in RUN.domains]
 
 wildcard_constraints:
     domain="|".join(DOMAINS),
+    share=r"\d+",
 
 
 def code(*modules):
@@ -74,6 +75,20 @@ def captioned(category, paths):
         caption = f"../workflow/report/{Path(path).stem}.rst"
         marked.append(report(update(path), caption=caption, category=category))
     return marked
+
+
+def sharded(path):
+    """Where one job of a sharded stage writes: the stage's own file, or with several shards a part of it."""
+    if RUN.shards == 1:
+        return path
+    return path.replace("results/", "results/shards/").replace(
+        "{domain}", "{domain}/{share}"
+    )
+
+
+def share_number(wildcards):
+    """Which share a job of a sharded stage takes, as the command line wants it: K/N."""
+    return f"{wildcards.get('share', 1)}/{RUN.shards}"
 
 
 GENERATED = optional(

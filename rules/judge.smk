@@ -12,14 +12,14 @@ rule judge:
         prompts=directory_files("config/prompts"),
         code=code("llm.judge", "llm.likelihood", "llm.commands"),
     output:
-        verdicts=update("results/verdicts/{domain}.jsonl"),
-        verdicts_meta=update("results/verdicts/{domain}.jsonl.meta.json"),
-        likelihood=update("results/likelihood/{domain}.jsonl"),
-        likelihood_meta=update("results/likelihood/{domain}.jsonl.meta.json"),
+        verdicts=update(sharded("results/verdicts/{domain}.jsonl")),
+        verdicts_meta=update(sharded("results/verdicts/{domain}.jsonl.meta.json")),
+        likelihood=update(sharded("results/likelihood/{domain}.jsonl")),
+        likelihood_meta=update(sharded("results/likelihood/{domain}.jsonl.meta.json")),
     log:
-        "results/logs/judge/{domain}.log",
+        sharded("results/logs/judge/{domain}.log"),
     benchmark:
-        "results/benchmarks/rules/judge_{domain}.tsv"
+        sharded("results/benchmarks/rules/judge/{domain}.tsv")
     conda:
         "../envs/faithfuse.yaml"
     threads: RUN.llm.threads
@@ -32,10 +32,11 @@ rule judge:
         models_dir=subpath(input.model, ancestor=2),
         prompt_set=RUN.llm.prompt_set,
         cache=RUN.cache_dir,
+        share=share_number,
     message:
         "Judging {wildcards.domain} with {params.model}"
     shell:
         "python -m faithfuse judge {input.item_records} {input.responses} --model {params.model}"
         " --models {input.registry} --models-dir {params.models_dir} --prompts config/prompts"
-        " --prompt-set {params.prompt_set} --cache {params.cache} --threads {threads}"
+        " --prompt-set {params.prompt_set} --cache {params.cache} --threads {threads} --shard {params.share}"
         " --likelihood-out {output.likelihood} --out {output.verdicts} 2>&1 | tee {log}"

@@ -11,11 +11,11 @@ rule parse:
         registry="config/models.yaml",
         code=code("amr.parse", "amr.sentences", "amr.commands"),
     output:
-        graphs=update("results/graphs/{domain}.jsonl"),
+        graphs=update(sharded("results/graphs/{domain}.jsonl")),
     log:
-        "results/logs/parse/{domain}.log",
+        sharded("results/logs/parse/{domain}.log"),
     benchmark:
-        "results/benchmarks/rules/parse_{domain}.tsv"
+        sharded("results/benchmarks/rules/parse/{domain}.tsv")
     conda:
         "../envs/faithfuse.yaml"
     threads: 1
@@ -27,9 +27,10 @@ rule parse:
         parser=RUN.parser,
         models_dir=RUN.models_dir,
         cache=RUN.cache_dir,
+        share=share_number,
     message:
         "Parsing {wildcards.domain} with {params.parser}"
     shell:
         "python -m faithfuse parse {input.item_records} {input.responses} --parser {params.parser}"
         " --models {input.registry} --models-dir {params.models_dir} --cache {params.cache}"
-        " --threads {threads} --out {output.graphs} 2>&1 | tee {log}"
+        " --threads {threads} --shard {params.share} --out {output.graphs} 2>&1 | tee {log}"

@@ -11,12 +11,12 @@ rule respond:
         prompts=directory_files("config/prompts"),
         code=code("llm.generate", "llm.commands"),
     output:
-        responses=update("results/responses/{domain}.jsonl"),
-        meta=update("results/responses/{domain}.jsonl.meta.json"),
+        responses=update(sharded("results/responses/{domain}.jsonl")),
+        meta=update(sharded("results/responses/{domain}.jsonl.meta.json")),
     log:
-        "results/logs/respond/{domain}.log",
+        sharded("results/logs/respond/{domain}.log"),
     benchmark:
-        "results/benchmarks/rules/respond_{domain}.tsv"
+        sharded("results/benchmarks/rules/respond/{domain}.tsv")
     conda:
         "../envs/faithfuse.yaml"
     threads: RUN.llm.threads
@@ -30,10 +30,11 @@ rule respond:
         prompt_set=RUN.llm.prompt_set,
         max_new_tokens=RUN.llm.max_new_tokens,
         cache=RUN.cache_dir,
+        share=share_number,
     message:
         "Answering {wildcards.domain} with {params.model}"
     shell:
         "python -m faithfuse respond {input.item_records} --model {params.model} --models {input.registry}"
         " --models-dir {params.models_dir} --prompts config/prompts --prompt-set {params.prompt_set}"
-        " --max-new-tokens {params.max_new_tokens} --cache {params.cache} --threads {threads}"
+        " --max-new-tokens {params.max_new_tokens} --cache {params.cache} --threads {threads} --shard {params.share}"
         " --out {output.responses} 2>&1 | tee {log}"

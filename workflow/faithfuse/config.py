@@ -111,6 +111,11 @@ class Run(Section):
     models_dir: str = Field(default=".models", description="Folder that holds the models.")
     cache_dir: str = Field(default=".cache", description="Folder for LLM and graph results that later runs reuse.")
     llm: Llm
+    shards: int = Field(
+        default=1,
+        ge=1,
+        description="Jobs among which the LLM and graph stages of each domain are shared; results do not depend on it.",
+    )
     parser: str = Field(default="rules", description="AMR parser: `rules` (embedded) or a key in `config/models.yaml`.")
     embedding: Embedding = Field(default_factory=Embedding)
     correlation: Correlation = Field(default_factory=Correlation)

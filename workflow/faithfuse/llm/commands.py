@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,6 +33,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(models, name="models")
     app.command("respond")(respond_command)
     app.command("judge")(judge_command)
+    app.command("gather")(gather_command)
 
 
 def fetch_models(
@@ -71,6 +70,7 @@ def respond_command(
     shard: Shard = "1/1",
 ) -> None:
     """Answer items greedily with a language model."""
+    from faithfuse.llm.gather import summarise_responses
     from faithfuse.llm.generate import respond
     from faithfuse.llm.plan import parse_shard
     from faithfuse.llm.prompts import load_prompts
@@ -84,13 +84,8 @@ def respond_command(
     network = _load(model, models, models_dir, threads, device)
     responses = respond(records, network, chosen, max_new_tokens=max_new_tokens, cache=cache, shard=share)
     write_records(out, responses)
-    summary = {
-        "max_new_tokens": max_new_tokens,
-        "responses": len(responses),
-        "without_text": dict(sorted(Counter(r.reason for r in responses if r.text is None).items())),
-        "hit_token_limit": sum(bool(r.hit_token_limit) for r in responses),
-    }
-    _write_meta(out, network, chosen, summary)
+    summary = summarise_responses(responses)
+    _write_meta(out, network, chosen, {"max_new_tokens": max_new_tokens, **summary})
     typer.echo(
         f"{out}: {len(responses)} responses, {summary['hit_token_limit']} cut by the token limit,"
         f" {sum(summary['without_text'].values())} without text"
@@ -120,6 +115,7 @@ def judge_command(
     strict: Annotated[bool, typer.Option("--strict", help="Make verdicts null where the model says no label.")] = False,
 ) -> None:
     """Judge responses by LLM Confidence and LLM Likert."""
+    from faithfuse.llm.gather import summarise_scores, summarise_verdicts
     from faithfuse.llm.judge import judge
     from faithfuse.llm.plan import parse_shard
     from faithfuse.llm.prompts import load_prompts
@@ -148,26 +144,27 @@ def judge_command(
 
         scores = likelihood(records, answers, network, chosen, cache=cache, shard=share)
     write_records(out, verdicts)
-    groups: dict[str, Any] = {}
-    for kind in sorted({(v.scope, v.kind) for v in verdicts}):
-        members = [v for v in verdicts if (v.scope, v.kind) == kind]
-        masses = sorted(v.label_mass for v in members if v.label_mass is not None)
-        groups[" ".join(kind)] = {
-            "verdicts": len(members),
-            "scored": sum(v.score is not None for v in members),
-            "off_label": sum(v.off_label is not None for v in members),
-            "median_label_mass": masses[len(masses) // 2] if masses else None,
-            "reasons": dict(sorted(Counter(v.reason for v in members if v.reason).items())),
-        }
-    _write_meta(out, network, chosen, {"strict": strict, "off_label_tokens": off_label_tokens, "verdicts": groups})
+    summary = summarise_verdicts(verdicts)
+    _write_meta(out, network, chosen, {"strict": strict, "off_label_tokens": off_label_tokens, **summary})
     if scores is not None:
         write_records(likelihood_out, scores)
-        _write_meta(likelihood_out, network, chosen, {"scores": len(scores)})
-    for name, counts in groups.items():
+        _write_meta(likelihood_out, network, chosen, summarise_scores(scores))
+    for name, counts in summary["verdicts"].items():
         typer.echo(
             f"{out}: {name}: {counts['scored']} of {counts['verdicts']} scored, {counts['off_label']} off label,"
             f" median label mass {counts['median_label_mass']}"
         )
+
+
+def gather_command(
+    shares: Annotated[list[Path], typer.Argument(help="The files of all shares, JSON Lines.")],
+    stage: Annotated[str, typer.Option("--stage", help="`responses`, `verdicts`, `likelihood` or `graphs`.")],
+    out: Out,
+) -> None:
+    """Join the shares of a stage to the file that one job would have written."""
+    from faithfuse.llm.gather import gather
+
+    typer.echo(f"{out}: {gather(stage, shares, out)} records of {len(shares)} shares")
 
 
 def _check_domains(items: list, path: Path) -> None:
@@ -195,7 +192,7 @@ def _load(key: str, models: Path, models_dir: Path, threads: int, device: str | 
 
 def _write_meta(out: Path, model: LanguageModel, prompts: PromptSet, summary: dict[str, Any]) -> None:
     """Settings and counts beside the records, `<out>.meta.json`."""
-    from faithfuse.records import atomic_write
+    from faithfuse.llm.gather import write_meta
 
     meta = {
         "model": {"key": model.spec.key, **model.identity},
@@ -203,5 +200,4 @@ def _write_meta(out: Path, model: LanguageModel, prompts: PromptSet, summary: di
         "prompt_set": {"name": prompts.name, "sha256": prompts.digest, "source": prompts.source},
         **summary,
     }
-    with atomic_write(out.with_name(out.name + ".meta.json")) as stream:
-        stream.write(json.dumps(meta, indent=1, ensure_ascii=False) + "\n")
+    write_meta(out, meta)

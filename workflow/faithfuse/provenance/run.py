@@ -34,9 +34,9 @@ def describe_run(configuration: dict[str, Any], models: Path, lock: Path) -> dic
         raise InputError(
             f"has no model {key}", path=models, fix=f"Choose one of {', '.join(sorted(registry))}, or add it."
         )
-    # Where inputs and models lie decides no result; folders differ between two clones of one run.
-    places = ("models_dir", "cache_dir")
-    shown = {key: value for key, value in configuration.items() if key not in places}
+    # Where models lie and how many jobs share a stage decides no result, and may differ between two equal runs.
+    undeciding = ("models_dir", "cache_dir", "shards")
+    shown = {key: value for key, value in configuration.items() if key not in undeciding}
     return {
         "faithfuse": __version__,
         "configuration": shown,
