@@ -1,7 +1,11 @@
-# Report: figures, the notebook, the HTML report and the manifest.
-#   in:  tables, correlations, fusion, audit
-#   out: results/figures/*.svg, results/notebooks/*.ipynb, results/report.html, results/manifest.sha256
-# The manifest covers what two runs reproduce byte for byte, the HTML report included.
+# Report: figures, the notebook, the HTML report, and what says that a run is this run.
+#   in:  tables, correlations, fusion, audit; for the manifest, whatever the run read and gave
+#   out: results/figures/*.svg, results/notebooks/*.ipynb, results/report.html, results/run.json, results/run_id.txt,
+#        results/manifest.json, results/manifest.sha256
+# The run id is over inputs, code and everything that two runs reproduce byte for byte, except the report, which shows it.
+
+
+include: "report_inputs.smk"
 
 
 rule describe_run:
@@ -95,6 +99,7 @@ rule make_report:
         responses=GENERATED,
         splits=expand("results/fusion/{domain}/splits.csv", domain=DOMAINS),
         description="results/run.json",
+        identity=IDENTITY,
         code=code("report.html", "report.commands"),
         templates=directory_files("workflow/faithfuse/report/templates"),
     output:
@@ -117,12 +122,72 @@ rule make_report:
     shell:
         "python -m faithfuse report --tables results/tables --figures results/figures {params.correlations}"
         " {params.fusion} {params.audit} {params.meta} {params.responses} --run {input.description}"
-        " --out {output.report} 2>&1 | tee {log}"
+        " --identity {input.identity} --out {output.report} 2>&1 | tee {log}"
+
+
+rule identify_run:
+    input:
+        results=REPRODUCED,
+        description="results/run.json",
+        inputs=[files for _, files in RUN_INPUTS.values()],
+        models=[f"{folder}/fetched.json" for folder in RUN_MODELS.values()],
+        code=run_code(),
+        own=code("provenance.record", "provenance.commands"),
+    output:
+        identity=update(IDENTITY),
+    log:
+        "results/logs/identify_run.log",
+    conda:
+        "../envs/faithfuse.yaml"
+    resources:
+        mem_mb=500,
+        runtime=30,
+    params:
+        inputs=pairs("--input", {name: path for name, (path, _) in RUN_INPUTS.items()}),
+        models=pairs("--model", RUN_MODELS),
+        code=lambda wildcards, input: repeated("--code", input.code),
+    message:
+        "Taking the run's id"
+    shell:
+        "python -m faithfuse manifest identify {input.results} --run {input.description} {params.inputs}"
+        " {params.models} {params.code} --out {output.identity} 2>&1 | tee {log}"
+
+
+rule record_run:
+    input:
+        results=REPRODUCED,
+        outside=OUTSIDE,
+        description="results/run.json",
+        identity=IDENTITY,
+        code=run_code(),
+        own=code("provenance.record", "provenance.host", "provenance.commands"),
+    output:
+        record=update(RECORD),
+    log:
+        "results/logs/record_run.log",
+    conda:
+        "../envs/faithfuse.yaml"
+    resources:
+        mem_mb=500,
+        runtime=30,
+    params:
+        inputs=pairs("--input", {name: path for name, (path, _) in RUN_INPUTS.items()}),
+        models=pairs("--model", RUN_MODELS),
+        code=lambda wildcards, input: repeated("--code", input.code),
+        outside=repeated("--outside", OUTSIDE),
+    message:
+        "Writing what the run was"
+    shell:
+        "python -m faithfuse manifest record {input.results} --run {input.description} {params.inputs}"
+        " {params.models} {params.code} {params.outside} --identity {input.identity}"
+        " --out {output.record} 2>&1 | tee {log}"
 
 
 rule write_manifest:
     input:
         results=MANIFEST_FILES,
+        identity=IDENTITY,
+        record=RECORD,
         code=code("provenance.manifest", "provenance.commands"),
     output:
         manifest=captioned("Manifest", [MANIFEST]),
@@ -136,4 +201,4 @@ rule write_manifest:
     message:
         "Writing the manifest"
     shell:
-        "python -m faithfuse manifest write {input.results} --out {output.manifest} 2>&1 | tee {log}"
+        "python -m faithfuse manifest write {input.results} {input.identity} --out {output.manifest} 2>&1 | tee {log}"

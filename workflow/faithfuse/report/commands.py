@@ -69,6 +69,7 @@ def register(app: typer.Typer) -> None:
         ),
         audit: Path = typer.Option(None, help="Folder that `faithfuse audit suite` wrote."),
         run: Path = typer.Option(None, help="The run's description (results/run.json)."),
+        identity: Path = typer.Option(None, help="The file with the run's id (results/run_id.txt)."),
     ) -> None:
         """Write one self-contained HTML report of a run."""
         from faithfuse.records import atomic_write
@@ -83,6 +84,7 @@ def register(app: typer.Typer) -> None:
             responses=responses,
             audit=audit,
             run=run,
+            identity=identity,
         )
         with atomic_write(out) as stream:
             stream.write(document)

@@ -243,6 +243,7 @@ def render_report(
     responses: Sequence[Path] = (),
     audit: Path | None = None,
     run: Path | None = None,
+    identity: Path | None = None,
 ) -> str:
     """Render the report.
 
@@ -257,6 +258,7 @@ def render_report(
         responses: the responses generated in the run, one file per domain, named by the domain.
         audit: folder with the audit suite's CSV files; without it the report has no audit.
         run: the run's description (`run.json`); without it the lede says that it is not known.
+        identity: the file with the run's id (`run_id.txt`); without it the page shows none.
 
     Returns:
         The document as text.
@@ -298,6 +300,7 @@ def render_report(
     )
     return environment.get_template("report.html").render(
         run=what,
+        run_id=identity.read_text(encoding="utf-8").strip() if identity else "",
         notes=notes,
         glance=views.glance_table(correlation_sheets, evaluations),
         splits=views.split_table(splits),
