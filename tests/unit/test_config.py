@@ -44,6 +44,8 @@ def test_every_configuration_of_the_repository_is_valid(repository, monkeypatch)
         ({"fusion": {"seeds": 0}}, "fusion.seeds: Input should be greater than or equal to 1, found 0"),
         ({"data": []}, "data"),
         ({"data": [{"set": "folder", "root": "x", "limit": 3}]}, "taken whole"),
+        ({"further": [{"set": "folder", "root": "x"}]}, "there is no set folder; choose from begin_wow"),
+        ({"further": [{"set": "faceval", "root": "x"}] * 2}, "the set faceval is named twice"),
     ],
 )
 def test_a_mistake_is_named_by_its_key(repository, change, said):
@@ -51,6 +53,12 @@ def test_a_mistake_is_named_by_its_key(repository, change, said):
         parse_config(load(repository, "config.yaml") | change, "my.yaml")
     assert "my.yaml" in str(error.value)
     assert said in str(error.value)
+
+
+def test_a_further_set_is_named_after_its_domain(repository):
+    further = [{"set": "faceval", "root": "x"}, {"set": "evouna_tq", "root": "x", "judge": True}]
+    run = parse_config(load(repository, "config.yaml") | {"further": further}, "my.yaml")
+    assert list(run.studies()) == ["summarisation.faceval", "short_form_qa.evouna_tq"]
 
 
 def test_a_data_root_may_name_an_environment_variable(monkeypatch):

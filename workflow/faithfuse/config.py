@@ -23,6 +23,21 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+def expanded(root: str) -> str:
+    """A data root with its environment variables expanded; the configuration itself keeps their names.
+
+    Raises:
+        InputError: a variable is not set.
+    """
+    folder = os.path.expandvars(root)
+    if "$" in folder:
+        raise InputError(
+            f"data root {root} names an environment variable that is not set",
+            fix="Set it to the folder that holds the files, or write the folder itself.",
+        )
+    return folder
+
+
 class DataSource(Section):
     """One source of items, responses and ratings."""
 
@@ -38,18 +53,21 @@ class DataSource(Section):
         return self
 
     def folder(self) -> str:
-        """`root` with its environment variables expanded; the configuration itself keeps their names.
+        """`root` with its environment variables expanded; see `expanded`."""
+        return expanded(self.root)
 
-        Raises:
-            InputError: a variable is not set.
-        """
-        folder = os.path.expandvars(self.root)
-        if "$" in folder:
-            raise InputError(
-                f"data root {self.root} names an environment variable that is not set",
-                fix="Set it to the folder that holds the files, or write the folder itself.",
-            )
-        return folder
+
+class FurtherSet(Section):
+    """One more set of judgements: columns of its own in Tables I–III, and a test of the fused metrics on it."""
+
+    set: str = Field(description="Name of an importer; its domain is the set's own.")
+    root: str = Field(description="Folder with the files; environment variables are expanded.")
+    limit: int | None = Field(default=None, ge=1, description="Draw this many items (seeded); all when null.")
+    judge: bool = Field(default=False, description="Run the LLM stages on it; else it has no LLM metrics.")
+
+    def folder(self) -> str:
+        """`root` with its environment variables expanded; see `expanded`."""
+        return expanded(self.root)
 
 
 class Llm(Section):
@@ -93,6 +111,9 @@ class Fusion(Section):
     blind_fraction: float = Field(default=0.3, gt=0, lt=1, description="Share of groups held back as the blind test.")
     seed: int = Field(default=0, ge=0, description="First seed.")
     interactions: int = Field(default=0, ge=0, description="Pairs of metrics that the EBM may add.")
+    repeats: int = Field(default=5, ge=1, description="Repeats of the grouped cross-validation in the validation.")
+    folds: int = Field(default=5, ge=2, description="Its folds of groups.")
+    curve_seeds: int = Field(default=10, ge=0, description="Splits per point of the learning curve; 0: no curve.")
 
 
 class Run(Section):
@@ -101,6 +122,9 @@ class Run(Section):
     name: str = Field(description="Short name of the run, shown in the report.")
     note: str = Field(default="", description="Sentence put into every table made from the ratings.")
     data: list[DataSource] = Field(min_length=1, description="Where items, responses and ratings come from.")
+    further: list[FurtherSet] = Field(
+        default=[], description="Sets beside the main ones: further columns of Tables I–III, never fused."
+    )
     domains: list[Domain] = Field(
         default=list(EVALUATED_DOMAINS), min_length=1, description="The domains to evaluate, in table order."
     )
@@ -130,6 +154,26 @@ class Run(Section):
         if len(set(domains)) != len(domains):
             raise ValueError("a domain is named twice")
         return domains
+
+    @model_validator(mode="after")
+    def _each_set_once(self) -> Run:
+        from faithfuse.datasets.ratings import IMPORTERS
+
+        known = sorted(name for name, importer in IMPORTERS.items() if importer.domain is not None)
+        used = {source.set for source in self.data}
+        for source in self.further:
+            if source.set not in known:
+                raise ValueError(f"further: there is no set {source.set}; choose from {', '.join(known)}")
+            if source.set in used:
+                raise ValueError(f"further: the set {source.set} is named twice")
+            used.add(source.set)
+        return self
+
+    def studies(self) -> dict[str, FurtherSet]:
+        """The further sets by the name that their results bear, `<domain>.<set>`, in order."""
+        from faithfuse.datasets.ratings import IMPORTERS
+
+        return {f"{IMPORTERS[source.set].domain}.{source.set}": source for source in self.further}
 
 
 def parse_config(config: dict[str, Any], source: str = "config") -> Run:

@@ -188,3 +188,36 @@ def test_cells_are_short_exact_and_never_a_made_up_zero():
         "1e-20",
         "x",
     ]
+
+
+def test_a_further_set_gets_columns_of_its_own_and_leaves_the_others_alone(tables):
+    main = [
+        _correlation("short_form_qa", "ROUGE-1", "likert", 0.4, metric_class="n-gram", p_value=0.01),
+        _correlation("short_form_qa", "LLM Conf.", "likert", 0.3, p_value=0.02),
+    ]
+    further = [
+        _correlation("short_form_qa.evouna_tq", "ROUGE-1", "likert", 0.6, metric_class="n-gram", p_value=0.04),
+        _correlation("short_form_qa.evouna_tq", "chrF", "likert", 0.7, metric_class="n-gram", extension=True),
+    ]
+    alone = {row["metric"]: row for row in tables([main])[1]}
+    both = {row["metric"]: row for row in tables([main, further])[1]}
+    for metric, row in alone.items():
+        assert row == {column: both[metric][column] for column in row}, metric
+    assert both["ROUGE-1"]["short_form_qa.evouna_tq_likert"] == "0.6"
+    assert both["ROUGE-1"]["short_form_qa.evouna_tq_likert_p_holm"] == "0.04"
+    assert both["ROUGE-1"]["short_form_qa_likert_p_holm"] == "0.02"
+    assert both["chrF"]["short_form_qa_likert_reason"] == "not computed"
+    reason = "no llm metric was computed on this set"
+    assert both["LLM Conf."]["short_form_qa.evouna_tq_likert_reason"] == reason
+    assert not any(".evouna_tq" in column for column in tables([main, further])[2][0])
+
+
+def test_a_metric_that_most_responses_lack_does_not_head_the_table_and_says_so(tables):
+    rows = [
+        _correlation("conversational_qa", "LLM Likert", "likert", 1.0, pairs=5, unscored=495),
+        _correlation("conversational_qa", "ROUGE-1", "likert", 0.3, pairs=500, unscored=0),
+        _correlation("conversational_qa", "SMATCH", "likert", None, pairs=500, unscored=0, reason="constant"),
+    ]
+    table = tables([rows])[2]
+    assert [row["metric"] for row in table[:2]] == ["ROUGE-1", "LLM Likert"]
+    assert table[1]["conversational_qa_likert_reason"] == "scored on 5 of 500 rated responses"

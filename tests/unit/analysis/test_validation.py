@@ -14,7 +14,7 @@ from faithfuse.analysis.fusion import fuse
 from faithfuse.analysis.ratings import join, read_metrics, read_ratings
 from faithfuse.analysis.transfer import transfer
 from faithfuse.analysis.validation import learning_curve, validate
-from faithfuse.errors import FaithfuseError, InputError
+from faithfuse.errors import FaithfuseError
 
 FAST = EbmSettings(outer_bags=1, smoothing_rounds=5)
 
@@ -143,6 +143,11 @@ def test_metrics_that_the_other_set_lacks_count_as_missing_and_are_named(planted
     assert "4 of 6 metrics not in this table: LLM Conf." in rows["fused"]["note"]
     assert "best_single" not in rows
     assert not math.isnan(rows["fused"]["value"])
+
+
+def test_a_set_without_any_metric_of_the_model_gets_no_value_but_the_reason(planted):
+    model = fuse(planted(rows=80, folder="here").joined(), "here", seeds=1, settings=FAST).model
     strange = planted(rows=60, strength={"my own": 0.6}, folder="strange").joined()
-    with pytest.raises(InputError, match="no metric of the model"):
-        transfer(model, strange, "strange")
+    (row,) = transfer(model, strange, "strange")
+    assert (row["trained_on"], row["tested_on"], row["rows"], row["value"]) == ("here", "strange", 60, None)
+    assert row["note"] == "none of the model's metrics is in this table"

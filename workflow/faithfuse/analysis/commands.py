@@ -223,18 +223,19 @@ def validate(
 def transfer(
     metrics: Path = _METRICS,
     ratings: Path = _RATINGS,
-    model: Path = typer.Option(..., help="Folder that `faithfuse fuse` wrote on another set."),
+    model: list[Path] = typer.Option(..., help="Folder that `faithfuse fuse` wrote on another set (repeatable)."),
     out: Path = typer.Option(..., help="CSV file to write."),
     domain: str = _DOMAIN,
 ) -> None:
-    """Test a fused metric on another domain or data set than it was trained on."""
+    """Test fused metrics on another domain or data set than they were trained on."""
     from faithfuse.analysis import transfer as transferring
     from faithfuse.analysis.csvfile import write_csv
     from faithfuse.analysis.model import read_model
 
     _one_thread()
     joined = _join(metrics, ratings)
-    rows = transferring.transfer(read_model(model), joined, domain or joined.table.domain or UNSTATED)
+    name = domain or joined.table.domain or UNSTATED
+    rows = [row for path in model for row in transferring.transfer(read_model(path), joined, name)]
     write_csv(out, transferring.TRANSFER_COLUMNS, rows)
     print(f"wrote {out}", file=sys.stderr)
 

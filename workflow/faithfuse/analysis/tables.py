@@ -1,8 +1,11 @@
-"""Tables I–V of arXiv 2512.05700 from our own correlations and fusions, beside the published values."""
+"""Tables I–V of arXiv 2512.05700 from our own correlations and fusions, beside the published values.
+
+A study is what one correlation file holds: a domain (`short_form_qa`, the paper's columns), or a further set of one
+(`short_form_qa.evouna_tq`), which gets columns of its own after them.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -33,6 +36,8 @@ DOMAINS = tuple(str(domain) for domain in EVALUATED_DOMAINS)
 REFERENCE_COLUMNS = ("table", "domain", "metric", "metric_class", "quantity", "value")
 HUMANS = (LIKERT, BOOL)
 NOT_COMPUTED = "not computed"
+# A metric that most rated responses lack may correlate by accident and heads no table.
+MIN_SCORED = 0.5
 _SUFFIXES = (
     "low",
     "high",
@@ -67,7 +72,7 @@ def write_tables(
     """Write `table_1.csv` to `table_5.csv` into a folder.
 
     Args:
-        correlations: files of `faithfuse correlate`, one per domain.
+        correlations: files of `faithfuse correlate`, one per study.
         fusions: folders of `faithfuse fuse`, one per domain.
         reference: the papers' published values (`config/reference/paper_tables.csv`).
         out: the folder.
@@ -77,7 +82,7 @@ def write_tables(
         The files written.
 
     Raises:
-        InputError: an input lacks a column, or a domain comes twice.
+        InputError: an input lacks a column, or a study comes twice.
     """
     published = [row for _, row in iter_csv(reference, REFERENCE_COLUMNS)]
     by_domain = _by_domain(correlations, CORRELATION_COLUMNS)
@@ -102,7 +107,7 @@ def _by_domain(paths: Iterable[Path], columns: Sequence[str]) -> dict[str, list[
     for path in paths:
         for line, row in iter_csv(path, columns):
             domain = row["domain"]
-            if domain not in DOMAINS:
+            if domain_of(domain) not in DOMAINS:
                 raise InputError(
                     f"has the domain {domain!r:.40}, expected one of {', '.join(DOMAINS)}",
                     path=path,
@@ -124,15 +129,26 @@ def _number(text: str) -> float | None:
     return float(text) if text else None
 
 
+def domain_of(study: str) -> str:
+    """The domain of a study."""
+    return study.partition(".")[0]
+
+
 def correlation_table(
     name: str, domains: Sequence[str], by_domain: dict[str, list[Row]], published: list[Row], note: str
 ) -> tuple[list[str], list[dict[str, object]]]:
     """Columns and rows of Table I, II or III.
 
     The paper's rows come first, then metrics that its table leaves out, then extensions, then the human ceiling; within
-    each by our Pearson correlation with Likert in the first domain, highest first, rows without a value last. Holm's
-    correction runs over every Pearson p-value of the table.
+    each by our Pearson correlation with Likert in the first domain, highest first, then metrics scored on fewer than
+    half of the rated responses, then those without a value. Holm's correction runs over every Pearson p-value of the
+    paper's columns, and of each further set on its own, so that a further set does not move the others.
     """
+    further = sorted(
+        (study for study in by_domain if "." in study and domain_of(study) in domains),
+        key=lambda study: (domains.index(domain_of(study)), study),
+    )
+    studies = [*domains, *further]
     paper: dict[tuple[str, str, str], str] = {}
     paper_order: dict[str, int] = {}
     for row in published:
@@ -142,7 +158,7 @@ def correlation_table(
             paper_order.setdefault(row["metric"], len(paper_order))
     ours = {
         (row["domain"], row["human"], row["metric"], row["coefficient"]): row
-        for domain in domains
+        for domain in studies
         for row in by_domain.get(domain, [])
     }
     info: dict[str, tuple[str, bool]] = {}
@@ -150,23 +166,36 @@ def correlation_table(
         info[metric] = metric_info(metric)[1:]
     for row in ours.values():
         info[row["metric"]] = (row["metric_class"], row["extension"] == "true")
-    groups = [(domain, human) for domain in domains for human in HUMANS]
-    tested = [(*group, metric) for metric in info for group in groups]
-    p_values = [_number(ours.get((*key, PEARSON), {}).get("p_value", "")) for key in tested]
-    is_metric = [info[metric][0] != HUMAN_CLASS for _, _, metric in tested]
-    corrected = dict(
-        zip(
-            tested,
-            holm([p if counts else None for p, counts in zip(p_values, is_metric, strict=True)]),
-            strict=True,
+    groups = [(domain, human) for domain in studies for human in HUMANS]
+    corrected: dict[tuple[str, str, str], float | None] = {}
+    for family in (domains, *([study] for study in further)):
+        tested = [(*group, metric) for metric in info for group in groups if group[0] in family]
+        p_values = [
+            None if info[key[2]][0] == HUMAN_CLASS else _number(ours.get((*key, PEARSON), {}).get("p_value", ""))
+            for key in tested
+        ]
+        corrected |= zip(tested, holm(p_values), strict=True)
+    rated = {
+        study: max(
+            (
+                int(row["pairs"]) + int(row["unscored"])
+                for row in by_domain.get(study, [])
+                if row["metric_class"] != HUMAN_CLASS
+            ),
+            default=0,
         )
-    )
+        for study in studies
+    }
+    absent = {study: _absent_classes(by_domain.get(study, [])) for study in studies}
 
     def order(metric: str) -> tuple:
         metric_class, extension = info[metric]
-        value = _number(ours.get((*groups[0], metric, PEARSON), {}).get("value", ""))
+        main = ours.get((*groups[0], metric, PEARSON))
+        value = _number(main["value"]) if main else None
         section = 0 if metric in paper_order else 3 if metric_class == HUMAN_CLASS else 2 if extension else 1
-        return (section, -value if value is not None else math.inf, paper_order.get(metric, 0), metric)
+        if value is None:
+            return (section, 2, 0.0, paper_order.get(metric, 0), metric)
+        return (section, int(is_sparse(main, rated[groups[0][0]])), -value, paper_order.get(metric, 0), metric)
 
     columns = ["metric", "metric_class", "extension"]
     for domain, human in groups:
@@ -192,7 +221,9 @@ def correlation_table(
                 f"{prefix}_high": _number(main["high"]) if main else None,
                 f"{prefix}_pairs": main["pairs"] if main else None,
                 f"{prefix}_unscored": main["unscored"] if main else None,
-                f"{prefix}_reason": main["reason"] if main else NOT_COMPUTED,
+                f"{prefix}_reason": _reason(main, rated[domain])
+                if main
+                else absent[domain].get(info[metric][0], NOT_COMPUTED),
                 f"{prefix}_p_holm": corrected[domain, human, metric],
                 f"{prefix}_paper": stated,
                 f"{prefix}_difference": None if value is None or stated is None else value - stated,
@@ -202,6 +233,22 @@ def correlation_table(
                 line[f"{prefix}_{coefficient}"] = _number(other["value"]) if other else None
         rows.append(line)
     return columns, rows
+
+
+def is_sparse(row: Row, rated: int) -> bool:
+    """Whether a correlation rests on fewer than half of the rated responses (never so for the human ceiling)."""
+    return row["metric_class"] != HUMAN_CLASS and int(row["pairs"]) < MIN_SCORED * rated
+
+
+def _reason(row: Row, rated: int) -> str:
+    scored = f"scored on {row['pairs']} of {rated} rated responses" if row["value"] and is_sparse(row, rated) else ""
+    return "; ".join(filter(None, [scored, row["reason"]]))
+
+
+def _absent_classes(rows: list[Row]) -> dict[str, str]:
+    """Why a computed study lacks a metric, by class: no metric of that class was computed in it."""
+    computed = {row["metric_class"] for row in rows}
+    return {name: f"no {name} metric was computed on this set" for name in CLASSES if rows and name not in computed}
 
 
 def importance_table(

@@ -8,11 +8,11 @@ import numpy as np
 
 from faithfuse.analysis.baselines import pearson
 from faithfuse.analysis.correlation import PEARSON, correlate, difference_interval, pearson_without_each
-from faithfuse.analysis.fusion import DIFFERENCE, FUSED, SINGLE
+from faithfuse.analysis.fusion import DIFFERENCE, FUSED, FUSED_METRIC, SINGLE
 from faithfuse.analysis.model import FusedModel, clip
 from faithfuse.analysis.ratings import Joined
-from faithfuse.errors import InputError
 
+NO_COMMON_METRIC = "none of the model's metrics is in this table"
 TRANSFER_COLUMNS = ("trained_on", "tested_on", "system", "metric", "rows", "value", "low", "high", "note", "p_value")
 
 
@@ -20,18 +20,18 @@ def transfer(model: FusedModel, joined: Joined, domain: str) -> list[dict[str, o
     """Correlate a fused score with ratings it was not trained on (`TRANSFER_COLUMNS`).
 
     Metrics that the table lacks count as missing, which the model has a bin for; those it has must have the
-    model's signatures. Beside it stands the best single metric as chosen in training, where the table has it.
+    model's signatures. Beside it stands the best single metric as chosen in training, where the table has it. A table
+    with none of the model's metrics gives one row without a value.
 
     Raises:
-        InputError: a signature differs, or the table has none of the model's metrics.
+        InputError: a signature differs.
     """
     table, y = joined.table, joined.likert
-    values = model.select(table, allow_missing=True)
     absent = [name for name in model.metrics if name not in table.names]
     if len(absent) == len(model.metrics):
-        raise InputError(
-            "has no metric of the model", path=table.path, fix="Use metrics by the names of the model's card."
-        )
+        row = dict.fromkeys(TRANSFER_COLUMNS) | {"trained_on": model.domain, "tested_on": domain, "system": FUSED}
+        return [row | {"metric": FUSED_METRIC, "rows": len(y), "note": NO_COMMON_METRIC}]
+    values = model.select(table, allow_missing=True)
     fused = clip(model.predict(values))[0]
     columns, names = [fused], [FUSED]
     chosen = model.training.get("best_single", {})
@@ -51,7 +51,7 @@ def transfer(model: FusedModel, joined: Joined, domain: str) -> list[dict[str, o
                 "trained_on": model.domain,
                 "tested_on": domain,
                 "system": name,
-                "metric": "Fused metric" if name == FUSED else single,
+                "metric": FUSED_METRIC if name == FUSED else single,
                 "rows": estimate.pairs,
                 "value": estimate.value,
                 "low": estimate.low,
