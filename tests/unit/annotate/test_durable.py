@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -96,6 +99,68 @@ def test_two_threads_that_save_at_once_both_succeed(make_study, material):
     for thread in threads:
         thread.join()
     assert store.read().execute("SELECT count(*) FROM standing").fetchone()[0] == 2
+
+
+def add_fact(store: Store, name: str, failure: Exception | None = None) -> None:
+    with store.write() as db:
+        db.execute("INSERT INTO fact VALUES (?, 'x')", (name,))
+        if failure:
+            raise failure
+
+
+def at_once(calls) -> list:
+    """Run calls in threads of their own, all under way before the first may write; what each returned or raised."""
+    with ThreadPoolExecutor(len(calls)) as pool:
+        barrier = threading.Barrier(len(calls))
+
+        def start(call):
+            barrier.wait()
+            try:
+                return call()
+            except Exception as error:
+                return error
+
+        return list(pool.map(start, calls))
+
+
+def test_writes_that_wait_at_once_share_a_flush_and_one_that_fails_leaves_the_others(make_study, material):
+    store = Store(make_study(material).database)
+    commits = []
+    with store.write() as db:
+        db.set_trace_callback(lambda statement: statement == "COMMIT" and commits.append(statement))
+    commits.clear()
+    calls = [
+        functools.partial(add_fact, store, f"fact-{number:02d}", RuntimeError(number) if number % 5 == 4 else None)
+        for number in range(20)
+    ]
+    failed = [number for number, result in enumerate(at_once(calls)) if isinstance(result, RuntimeError)]
+    assert failed == [4, 9, 14, 19]
+    names = [
+        row["name"] for row in store.read().execute("SELECT name FROM fact WHERE name LIKE 'fact-%' ORDER BY name")
+    ]
+    assert names == [f"fact-{number:02d}" for number in range(20) if number not in failed]
+    assert 1 <= len(commits) < 20
+
+
+def test_nobody_is_told_saved_when_the_shared_commit_fails(make_study, material):
+    store = Store(make_study(material).database)
+    with store.write() as db:
+        # A violation that SQLite finds at the commit alone, as it would a full disk.
+        db.execute("CREATE TABLE late (unit INTEGER REFERENCES unit DEFERRABLE INITIALLY DEFERRED)")
+
+    def break_the_commit() -> None:
+        with store.write() as db:
+            time.sleep(0.2)  # until the others wait
+            db.execute("INSERT INTO late VALUES (-1)")
+
+    results = at_once([break_the_commit, *(functools.partial(add_fact, store, f"fact-{n}") for n in range(5))])
+    stored = {row["name"] for row in store.read().execute("SELECT name FROM fact WHERE name LIKE 'fact-%'")}
+    told = {f"fact-{n}" for n, result in enumerate(results[1:]) if result is None}
+    assert isinstance(results[0], sqlite3.IntegrityError)
+    assert told == stored
+    assert len(stored) < 5
+    add_fact(store, "afterwards")
+    assert store.fact("afterwards") == "x"
 
 
 def test_a_port_that_is_taken_is_said_so(make_study, material):

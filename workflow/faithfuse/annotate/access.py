@@ -77,7 +77,8 @@ class Access:
         """End somebody's link and sessions; `token` gives the new one."""
         with self.store.write() as db:
             if role == LEAD:
-                number = int(self.store.fact("lead_link") or 1) + 1
+                row = db.execute("SELECT value FROM fact WHERE name = 'lead_link'").fetchone()
+                number = int(row["value"]) + 1 if row else 2
                 db.execute("INSERT OR REPLACE INTO fact VALUES ('lead_link', ?)", (str(number),))
             else:
                 db.execute("UPDATE annotator SET link = link + 1 WHERE name = ?", (name,))

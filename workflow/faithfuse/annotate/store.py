@@ -1,8 +1,9 @@
 """The study's database: SQLite in WAL mode with full synchronisation.
 
 A write returns when SQLite has flushed it to the disk (`synchronous=FULL` flushes the log at every commit), so what a
-page calls saved survives a killed process and a lost power supply. Judgements are only ever added: a change is a new
-event or revision, an undo is an event too.
+page calls saved survives a killed process and a lost power supply. Writes that wait at the same time share one flush,
+since the disk is what they wait for. Judgements are only ever added: a change is a new event or revision,
+an undo is an event too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from faithfuse.errors import InputError
 
 FORMAT = 1
 APPLICATION = 0x46466161  # "FFaa": tells a study from any other SQLite file
+LARGEST_BATCH = 64
+"""Writes that may share a flush; a bound, so that a steady stream of them holds nobody back."""
 
 SCHEMA = """
 CREATE TABLE item (item_id TEXT PRIMARY KEY, body TEXT NOT NULL);
@@ -69,8 +72,17 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+class _Batch:
+    """Writes that are committed together: how many, and how the commit went once it is settled."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.settled = False
+        self.error: sqlite3.Error | None = None
+
+
 class Store:
-    """Connections to one study's database, one for each thread.
+    """Connections to one study's database: one for the reading of each thread, and one that all threads write through.
 
     Args:
         path: the database file; it must exist unless `new`.
@@ -80,7 +92,12 @@ class Store:
     def __init__(self, path: Path, *, new: bool = False) -> None:
         self.path = path
         self._local = threading.local()
-        self._writing = threading.Lock()
+        self._turn = threading.Condition(threading.Lock())  # held by whoever uses the connection for writing
+        self._settling = threading.Lock()
+        self._counting = threading.Lock()
+        self._waiting = 0  # threads that are about to take their turn
+        self._writer: sqlite3.Connection | None = None
+        self._batch: _Batch | None = None
         if new:
             db = self._connect()
             db.executescript(f"BEGIN;{SCHEMA}COMMIT;")
@@ -103,8 +120,8 @@ class Store:
                 fix="Use the version of faithfuse that made the study.",
             )
 
-    def _connect(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, isolation_level=None, timeout=30)
+    def _connect(self, *, shared: bool = False) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, isolation_level=None, timeout=30, check_same_thread=not shared)
         db.row_factory = sqlite3.Row
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
@@ -119,16 +136,65 @@ class Store:
 
     @contextlib.contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that is on the disk when the block ends without an error, and leaves nothing when not."""
-        with self._writing:
-            db = self.read()
-            db.execute("BEGIN IMMEDIATE")
+        """A change that is on the disk when the block ends without an error, and leaves nothing when not.
+
+        Blocks of several threads run one after the other, each under a savepoint of its own, in one transaction whose
+        commit all of them wait for. A block sees what the blocks before it did.
+        """
+        failure: BaseException | None = None
+        with self._counting:
+            self._waiting += 1
+        with self._turn:
+            with self._counting:
+                self._waiting -= 1
             try:
-                yield db
-            except BaseException:
-                db.execute("ROLLBACK")
-                raise
-            db.execute("COMMIT")
+                if self._writer is None:
+                    self._writer = self._connect(shared=True)
+                db = self._writer
+                if self._batch is None:
+                    db.execute("BEGIN IMMEDIATE")
+                    self._batch = _Batch()
+                batch = self._batch
+                batch.size += 1
+                db.execute("SAVEPOINT block")
+                try:
+                    yield db
+                except BaseException as error:
+                    failure = error
+                    if db.in_transaction:
+                        db.execute("ROLLBACK TO block")
+                if db.in_transaction:
+                    db.execute("RELEASE block")
+                else:  # SQLite gave up the whole transaction: the disk is full, or cannot be written
+                    self._batch, batch.settled = None, True
+                    batch.error = sqlite3.OperationalError("the transaction was given up")
+            finally:
+                self._turn.notify_all()
+        # What a refusal says of other blocks has to be on the disk as well, so it waits too.
+        self._settle(batch)
+        if failure is not None:
+            raise failure
+
+    def _settle(self, batch: _Batch) -> None:
+        """Wait until a batch is committed; the first to come lets in who waits already, then commits.
+
+        Raises:
+            sqlite3.Error: the commit failed; nothing of the batch is stored.
+        """
+        with self._settling:
+            if not batch.settled:
+                with self._turn:
+                    self._turn.wait_for(lambda: not self._waiting or batch.size >= LARGEST_BATCH)
+                    self._batch = None
+                    batch.settled = True
+                    try:
+                        self._writer.execute("COMMIT")
+                    except sqlite3.Error as error:
+                        batch.error = error
+                        if self._writer.in_transaction:
+                            self._writer.execute("ROLLBACK")
+        if batch.error is not None:
+            raise type(batch.error)(*batch.error.args) from batch.error
 
     def fact(self, name: str) -> str | None:
         """A single fact about the study (`closed_at`), or None."""

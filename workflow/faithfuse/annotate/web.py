@@ -127,7 +127,7 @@ class Pages:
 
         @functools.wraps(handler)
         async def guarded(request: Request) -> Response:
-            session = await run_in_threadpool(self.access.session, request, role)
+            session = self.access.session(request, role)  # one look-up by key: sooner done than handed to a thread
             if session is None:
                 message = (
                     "Open your personal link to come in."
@@ -171,7 +171,7 @@ class Pages:
 
     async def home(self, request: Request) -> Response:
         """Instructions and progress for an annotator; who has no session picks a name, or is asked for the link."""
-        session = await run_in_threadpool(self.access.session, request, "annotator")
+        session = self.access.session(request, "annotator")
         if session is None:
             if self.access.tokens:
                 return self._html("problem.html", None, 401, message="Open your personal link to come in.")
@@ -215,10 +215,10 @@ class Pages:
 
     async def go_on(self, request: Request, session: Session) -> Response:
         """The next unit without a judgement, or the end."""
-        return RedirectResponse(await self._next(session, 0), 303)
+        return RedirectResponse(await run_in_threadpool(self._next, session, 0), 303)
 
-    async def _next(self, session: Session, after: int) -> str:
-        position = await run_in_threadpool(judge.next_position, self.store, session.name, after)
+    def _next(self, session: Session, after: int) -> str:
+        position = judge.next_position(self.store, session.name, after)
         return f"/item/{position}" if position else "/"
 
     async def item(self, request: Request, session: Session) -> Response:
@@ -261,19 +261,20 @@ class Pages:
 
     async def save_item(self, request: Request, session: Session) -> Response:
         """Store a judgement; the answer comes when it is on the disk."""
+        return await run_in_threadpool(self._save_item, request, session)
+
+    def _save_item(self, request: Request, session: Session) -> Response:
         form, position = request.state.form, request.path_params["position"]
         if self.audit:
             try:
                 labels = label.Labels.model_validate(form)
             except ValidationError:
                 raise Refused(400, "The request could not be read.") from None
-            saved = await run_in_threadpool(
-                label.save_labels, self.store, session.name, position, labels, codebook=self.codebook.version
-            )
-            return JSONResponse({"saved": saved, "next": await self._next(session, position)})
+            saved = label.save_labels(self.store, session.name, position, labels, codebook=self.codebook.version)
+            return JSONResponse({"saved": saved, "next": self._next(session, position)})
         values = _rating(form)
-        await run_in_threadpool(judge.save, self.store, session.name, position, **values)
-        following = await self._next(session, position)
+        judge.save(self.store, session.name, position, **values)
+        following = self._next(session, position)
         if "application/json" in request.headers.get("accept", ""):
             return JSONResponse({"saved": values["request_id"], "next": following})
         return RedirectResponse(following, 303)
