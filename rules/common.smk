@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(workflow.basedir, "workflow")))
 
 from faithfuse.config import parse_config
 from faithfuse.errors import FaithfuseError
+from faithfuse.llm.lease import require_gpus
 from faithfuse.provenance.modules import stage_modules
 
 # An editable install does not survive Snakemake's copy of an environment, so jobs find the package here. Stages never
@@ -166,10 +167,19 @@ def directory_files(folder):
     return sorted(str(path) for path in Path(folder).rglob("*") if path.is_file())
 
 
-def uses_gpu(key):
-    """Whether the registry places a model on a GPU."""
+def gpus(key):
+    """How many GPUs a job with this model takes, by the registry; none for the parser `rules`."""
     models = yaml.safe_load(Path("config/models.yaml").read_text(encoding="utf-8"))
-    return models.get(key, {}).get("device") == "cuda"
+    return models.get(key, {}).get("gpus", 0)
 
 
-GPUS = int(uses_gpu(RUN.llm.model))
+onstart:
+    # Before anything is downloaded. On a cluster the jobs' nodes have the GPUs, not the login node.
+    if workflow.local_exec:
+        waiting = [
+            job.resources.get("gpu", 0) for job in workflow.dag.needrun_jobs()
+        ]
+        try:
+            require_gpus(max(waiting, default=0))
+        except FaithfuseError as error:
+            sys.exit(f"faithfuse: error: {error}")

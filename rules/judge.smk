@@ -10,7 +10,7 @@ rule judge:
         model=f"{model_dir(RUN.llm.model)}/fetched.json",
         registry="config/models.yaml",
         prompts=directory_files("config/prompts"),
-        code=code("llm.judge", "llm.likelihood", "llm.commands"),
+        code=code("llm.judge", "llm.likelihood", "llm.lease", "llm.commands"),
     output:
         verdicts=update(sharded("results/verdicts/{domain}.jsonl")),
         verdicts_meta=update(sharded("results/verdicts/{domain}.jsonl.meta.json")),
@@ -26,8 +26,9 @@ rule judge:
     resources:
         mem_mb=3000,
         runtime=240,
-        gpu=GPUS,
+        gpu=gpus(RUN.llm.model),
     params:
+        gpus=gpus(RUN.llm.model),
         model=RUN.llm.model,
         models_dir=subpath(input.model, ancestor=2),
         prompt_set=RUN.llm.prompt_set,
@@ -38,5 +39,5 @@ rule judge:
     shell:
         "python -m faithfuse judge {input.item_records} {input.responses} --model {params.model}"
         " --models {input.registry} --models-dir {params.models_dir} --prompts config/prompts"
-        " --prompt-set {params.prompt_set} --cache {params.cache} --threads {threads} --shard {params.share}"
+        " --prompt-set {params.prompt_set} --cache {params.cache} --threads {threads} --gpus {params.gpus} --shard {params.share}"
         " --likelihood-out {output.likelihood} --out {output.verdicts} 2>&1 | tee {log}"

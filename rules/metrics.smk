@@ -13,7 +13,7 @@ rule metrics:
         likelihood_meta="results/likelihood/{domain}.jsonl.meta.json",
         graphs="results/graphs/{domain}.jsonl",
         encoder=f"{model_dir(RUN.embedding.model)}/fetched.json",
-        code=code("metrics.table", "metrics.commands"),
+        code=code("metrics.table", "llm.lease", "metrics.commands"),
     output:
         metrics=update("results/metrics/{domain}.csv"),
         meta=update("results/metrics/{domain}.csv.meta.json"),
@@ -28,7 +28,9 @@ rule metrics:
     resources:
         mem_mb=2000,
         runtime=120,
+        gpu=gpus(RUN.embedding.model),
     params:
+        gpus=gpus(RUN.embedding.model),
         encoder=subpath(input.encoder, parent=True),
         layers=RUN.embedding.layers,
     message:
@@ -36,4 +38,4 @@ rule metrics:
     shell:
         "python -m faithfuse metrics {input.item_records} {input.responses} --verdicts {input.verdicts}"
         " --scores {input.likelihood} --graphs {input.graphs} --bertscore-model {params.encoder}"
-        " --bertscore-layers {params.layers} --threads {threads} --out {output.metrics} 2>&1 | tee {log}"
+        " --bertscore-layers {params.layers} --threads {threads} --gpus {params.gpus} --out {output.metrics} 2>&1 | tee {log}"

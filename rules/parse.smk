@@ -9,7 +9,7 @@ rule parse:
         responses=RESPONSE_FILES,
         model=optional(RUN.parser != "rules", f"{model_dir(RUN.parser)}/fetched.json"),
         registry="config/models.yaml",
-        code=code("amr.parse", "amr.sentences", "amr.commands"),
+        code=code("amr.parse", "amr.sentences", "llm.lease", "amr.commands"),
     output:
         graphs=update(sharded("results/graphs/{domain}.jsonl")),
     log:
@@ -22,8 +22,9 @@ rule parse:
     resources:
         mem_mb=3000,
         runtime=240,
-        gpu=GPUS,
+        gpu=gpus(RUN.parser),
     params:
+        gpus=gpus(RUN.parser),
         parser=RUN.parser,
         models_dir=RUN.models_dir,
         cache=RUN.cache_dir,
@@ -33,4 +34,4 @@ rule parse:
     shell:
         "python -m faithfuse parse {input.item_records} {input.responses} --parser {params.parser}"
         " --models {input.registry} --models-dir {params.models_dir} --cache {params.cache}"
-        " --threads {threads} --shard {params.share} --out {output.graphs} 2>&1 | tee {log}"
+        " --threads {threads} --gpus {params.gpus} --shard {params.share} --out {output.graphs} 2>&1 | tee {log}"

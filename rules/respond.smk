@@ -9,7 +9,7 @@ rule respond:
         model=f"{model_dir(RUN.llm.model)}/fetched.json",
         registry="config/models.yaml",
         prompts=directory_files("config/prompts"),
-        code=code("llm.generate", "llm.commands"),
+        code=code("llm.generate", "llm.lease", "llm.commands"),
     output:
         responses=update(sharded("results/responses/{domain}.jsonl")),
         meta=update(sharded("results/responses/{domain}.jsonl.meta.json")),
@@ -23,8 +23,9 @@ rule respond:
     resources:
         mem_mb=3000,
         runtime=240,
-        gpu=GPUS,
+        gpu=gpus(RUN.llm.model),
     params:
+        gpus=gpus(RUN.llm.model),
         model=RUN.llm.model,
         models_dir=subpath(input.model, ancestor=2),
         prompt_set=RUN.llm.prompt_set,
@@ -36,5 +37,5 @@ rule respond:
     shell:
         "python -m faithfuse respond {input.item_records} --model {params.model} --models {input.registry}"
         " --models-dir {params.models_dir} --prompts config/prompts --prompt-set {params.prompt_set}"
-        " --max-new-tokens {params.max_new_tokens} --cache {params.cache} --threads {threads} --shard {params.share}"
+        " --max-new-tokens {params.max_new_tokens} --cache {params.cache} --threads {threads} --gpus {params.gpus} --shard {params.share}"
         " --out {output.responses} 2>&1 | tee {log}"

@@ -26,6 +26,9 @@ def parse(
     out: Path = typer.Option(..., help="Graphs (JSON Lines)."),
     cache: Path | None = typer.Option(None, help="Folder of the cache; graphs in it are not parsed again."),
     threads: int = typer.Option(1, min=1, help="Processes (rules) or torch threads (STOG)."),
+    gpus: int | None = typer.Option(
+        None, min=0, help="GPUs to take from other jobs of this machine; 0: compute on the CPU."
+    ),
     shard: str = typer.Option("1/1", help="K/N: the K-th of N shares of the sentences."),
     whole_transcript: bool = typer.Option(
         False, "--whole-transcript", help="Also parse each dialogue's transcript as one input."
@@ -35,6 +38,7 @@ def parse(
     from faithfuse.amr.parse import load_parser, parse_all
     from faithfuse.amr.sentences import item_sentences, response_sentences
     from faithfuse.errors import InputError
+    from faithfuse.llm.lease import lease_gpus, require_cuda
     from faithfuse.llm.plan import parse_shard
     from faithfuse.records import Item, Response, read_records, write_records
 
@@ -53,6 +57,8 @@ def parse(
             sentences += response_sentences(response, domains[response.item_id])
     first, step = parse_shard(shard)
     sentences = sorted(set(sentences))[first - 1 :: step]
+    if lease_gpus(gpus):
+        require_cuda()
     graphs = parse_all(sentences, load_parser(parser, models, threads, models_dir=models_dir), cache)
     write_records(out, graphs)
     failed = [graph for graph in graphs if graph.penman is None]

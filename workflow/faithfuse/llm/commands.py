@@ -21,6 +21,10 @@ PromptSetName = Annotated[str, typer.Option("--prompt-set", help="`repaired` or 
 Cache = Annotated[Path | None, typer.Option("--cache", help="Folder that keeps finished batches; none when left out.")]
 Threads = Annotated[int, typer.Option("--threads", min=1, help="CPU threads.")]
 Device = Annotated[str | None, typer.Option("--device", help="cpu, cuda, cuda:1, …; a GPU if there is one.")]
+Gpus = Annotated[
+    int | None,
+    typer.Option("--gpus", min=0, help="GPUs to take from other jobs of this machine; 0: compute on the CPU."),
+]
 Shard = Annotated[str, typer.Option("--shard", help="K/N: the K-th of N shares of the batches.")]
 Out = Annotated[Path, typer.Option("--out", help="File to write.")]
 
@@ -67,6 +71,7 @@ def respond_command(
     cache: Cache = None,
     threads: Threads = 1,
     device: Device = None,
+    gpus: Gpus = None,
     shard: Shard = "1/1",
 ) -> None:
     """Answer items greedily with a language model."""
@@ -81,7 +86,7 @@ def respond_command(
     records = read_items(items)
     _check_domains(records, items)
     chosen = load_prompts(prompts, prompt_set)
-    network = _load(model, models, models_dir, threads, device)
+    network = _load(model, models, models_dir, threads, device, gpus)
     responses = respond(records, network, chosen, max_new_tokens=max_new_tokens, cache=cache, shard=share)
     write_records(out, responses)
     summary = summarise_responses(responses)
@@ -107,6 +112,7 @@ def judge_command(
     cache: Cache = None,
     threads: Threads = 1,
     device: Device = None,
+    gpus: Gpus = None,
     shard: Shard = "1/1",
     off_label_tokens: Annotated[
         int,
@@ -127,7 +133,7 @@ def judge_command(
     _check_domains(records, items)
     answers = read_responses(responses, records)
     chosen = load_prompts(prompts, prompt_set)
-    network = _load(model, models, models_dir, threads, device)
+    network = _load(model, models, models_dir, threads, device, gpus)
     verdicts = judge(
         records,
         answers,
@@ -180,11 +186,16 @@ def _check_domains(items: list, path: Path) -> None:
             )
 
 
-def _load(key: str, models: Path, models_dir: Path, threads: int, device: str | None) -> LanguageModel:
+def _load(
+    key: str, models: Path, models_dir: Path, threads: int, device: str | None, gpus: int | None
+) -> LanguageModel:
+    from faithfuse.llm.lease import lease_gpus, require_cuda
     from faithfuse.llm.registry import find_spec, load_registry, locate
 
     spec = find_spec(load_registry(models), key, models)
     folder = locate(spec, models_dir)
+    if lease_gpus(gpus):
+        require_cuda()
     from faithfuse.llm.model import load
 
     return load(spec, folder, threads=threads, device=device)

@@ -65,6 +65,7 @@ class ModelSpec(BaseModel):
     path: str | None = None
     tokenizer: str | None = Field(default=None, description="where a checkpoint without tokenizer takes its own")
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    gpus: int = Field(default=0, ge=0, description="GPUs that a job of the workflow takes; 0: on the CPU")
     sha256: dict[str, str] = Field(default_factory=dict, description="digest of each file, or of the archive")
 
     @model_validator(mode="after")
@@ -86,8 +87,8 @@ class ModelSpec(BaseModel):
         return str(self.url or self.path)
 
     def digest(self) -> str:
-        """SHA-256 of what decides the fetched files; the licence text and the precision do not."""
-        decisive = self.model_dump(exclude={"licence", "embedded", "dtype"}, exclude_none=True)
+        """SHA-256 of what decides the fetched files; the licence text, the precision and the GPUs do not."""
+        decisive = self.model_dump(exclude={"licence", "embedded", "dtype", "gpus"}, exclude_none=True)
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
 

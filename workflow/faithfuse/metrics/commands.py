@@ -32,6 +32,9 @@ def metrics(
         10.0, min=0.01, help="Time limit of one graph alignment; what it leaves unproven is counted."
     ),
     threads: int = typer.Option(1, min=1, help="CPU threads of the encoder, and graph pairs scored at a time."),
+    gpus: int | None = typer.Option(
+        None, min=0, help="GPUs to take from other jobs of this machine; 0: compute on the CPU."
+    ),
 ) -> None:
     """Compute the metrics of responses: texts in, a metric table out.
 
@@ -58,8 +61,11 @@ def metrics(
 
         book = GraphBook(read_records(graphs, Graph), graphs)
     if bertscore_model is not None:
+        from faithfuse.llm.lease import lease_gpus, require_cuda
         from faithfuse.metrics.embedding import BertScore
 
+        if lease_gpus(gpus):
+            require_cuda()
         encoder = BertScore(bertscore_model, bertscore_layers, threads)
     with reporting(f"metrics of {items_domain}") as progress:
         columns = metric_columns(
