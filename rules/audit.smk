@@ -16,8 +16,8 @@ rule audit_suite:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
     message:
         "Running the conformance suite of the source-risk audit"
     shell:

@@ -167,10 +167,30 @@ def directory_files(folder):
     return sorted(str(path) for path in Path(folder).rglob("*") if path.is_file())
 
 
+def grows(first):
+    """What a job may use of a resource: `first`, and as much again with every further attempt."""
+    return lambda wildcards, attempt: first * attempt
+
+
+MODELS = yaml.safe_load(Path("config/models.yaml").read_text(encoding="utf-8"))
+
+
 def gpus(key):
     """How many GPUs a job with this model takes, by the registry; none for the parser `rules`."""
-    models = yaml.safe_load(Path("config/models.yaml").read_text(encoding="utf-8"))
-    return models.get(key, {}).get("gpus", 0)
+    return MODELS.get(key, {}).get("gpus", 0)
+
+
+def memory(key):
+    """Main memory (MB) of a job with this model, by the registry."""
+    return MODELS.get(key, {}).get("mem_mb", 3000)
+
+
+# Profiles for clusters that ask for GPUs as GRES take the numbers from here (workflow/profiles/slurm-gres).
+os.environ.update(
+    FAITHFUSE_LLM_GPUS=str(gpus(RUN.llm.model)),
+    FAITHFUSE_PARSER_GPUS=str(gpus(RUN.parser)),
+    FAITHFUSE_ENCODER_GPUS=str(gpus(RUN.embedding.model)),
+)
 
 
 onstart:

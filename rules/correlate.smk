@@ -16,8 +16,8 @@ rule correlate:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=grows(1000),
+        runtime=grows(30),
     params:
         interval=RUN.correlation.interval,
         resamples=RUN.correlation.resamples,

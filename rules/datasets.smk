@@ -38,8 +38,8 @@ rule import_set:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=grows(1000),
+        runtime=grows(30),
     params:
         root=lambda wildcards: data_root(wildcards.set),
         drawn=lambda wildcards: drawn(wildcards.set),
@@ -65,8 +65,8 @@ rule load_source:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=240,
+        mem_mb=grows(1000),
+        runtime=grows(240),
     params:
         root=data_root("unified"),
         out=subpath(output.card, parent=True),
@@ -101,8 +101,8 @@ rule unify:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=grows(2000),
+        runtime=grows(60),
     params:
         sources=expand("results/datasets/sources/{source}", source=SOURCES),
         seed=RUN.seed,
@@ -125,8 +125,8 @@ rule describe_sets:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=grows(1000),
+        runtime=grows(30),
     params:
         folders=expand("results/datasets/{set}", set=judged_sets()),
     message:
@@ -153,8 +153,8 @@ rule release:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=grows(4000),
+        runtime=grows(60),
     params:
         folders=expand("results/items/{domain}", domain=DOMAINS),
         responses=lambda wildcards, input: repeated("--responses", input.responses),
@@ -180,8 +180,8 @@ rule fetch_data:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=240,
+        mem_mb=grows(1000),
+        runtime=grows(240),
     params:
         out=subpath(output.fetched, parent=True),
     message:

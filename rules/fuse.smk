@@ -25,8 +25,8 @@ rule fuse:
         "../envs/faithfuse.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=grows(2000),
+        runtime=grows(120),
     params:
         seeds=RUN.fusion.seeds,
         blind_fraction=RUN.fusion.blind_fraction,
@@ -56,8 +56,8 @@ rule score:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
     params:
         model=subpath(input.model, parent=True),
     message:

@@ -24,8 +24,8 @@ rule gather:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=grows(2000),
+        runtime=grows(10),
     message:
         "Gathering {wildcards.stage} of {wildcards.domain}"
     shell:
@@ -46,8 +46,8 @@ rule gather_graphs:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=grows(2000),
+        runtime=grows(10),
     message:
         "Gathering graphs of {wildcards.domain}"
     shell:

@@ -16,8 +16,8 @@ rule items:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
     params:
         folders=DATA_FOLDERS,
         limit=f"--limit {RUN.limit}" if RUN.limit else "",

@@ -26,8 +26,8 @@ rule metrics:
         "../envs/faithfuse.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=grows(memory(RUN.embedding.model)),
+        runtime=grows(120),
         gpu=gpus(RUN.embedding.model),
     params:
         gpus=gpus(RUN.embedding.model),

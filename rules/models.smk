@@ -15,8 +15,8 @@ rule fetch_model:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=3000,
-        runtime=60,
+        mem_mb=grows(3000),
+        runtime=grows(60),
     params:
         models_dir=subpath(output.marker, ancestor=2),
     message:

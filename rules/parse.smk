@@ -20,8 +20,8 @@ rule parse:
         "../envs/faithfuse.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=240,
+        mem_mb=grows(memory(RUN.parser)),
+        runtime=grows(240),
         gpu=gpus(RUN.parser),
     params:
         gpus=gpus(RUN.parser),

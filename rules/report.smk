@@ -20,8 +20,8 @@ rule describe_run:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=grows(500),
+        runtime=grows(5),
     params:
         configuration=lambda wildcards: RUN.model_dump_json(),
     message:
@@ -46,8 +46,8 @@ rule make_figures:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
     params:
         correlations=repeated("--correlations", CORRELATIONS),
         fusion=repeated("--fusion", FUSION_FOLDERS),
@@ -80,8 +80,8 @@ rule run_notebook:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=20,
+        mem_mb=grows(1000),
+        runtime=grows(20),
     message:
         "Running the notebook"
     shell:
@@ -109,8 +109,8 @@ rule make_report:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
     params:
         correlations=repeated("--correlations", CORRELATIONS),
         fusion=repeated("--fusion", FUSION_FOLDERS),
@@ -140,8 +140,8 @@ rule identify_run:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=500,
-        runtime=30,
+        mem_mb=grows(500),
+        runtime=grows(30),
     params:
         inputs=pairs("--input", {name: path for name, (path, _) in RUN_INPUTS.items()}),
         models=pairs("--model", RUN_MODELS),
@@ -168,8 +168,8 @@ rule record_run:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=500,
-        runtime=30,
+        mem_mb=grows(500),
+        runtime=grows(30),
     params:
         inputs=pairs("--input", {name: path for name, (path, _) in RUN_INPUTS.items()}),
         models=pairs("--model", RUN_MODELS),
@@ -196,8 +196,8 @@ rule write_manifest:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=grows(500),
+        runtime=grows(5),
     message:
         "Writing the manifest"
     shell:

@@ -21,8 +21,8 @@ rule respond:
         "../envs/faithfuse.yaml"
     threads: RUN.llm.threads
     resources:
-        mem_mb=3000,
-        runtime=240,
+        mem_mb=grows(memory(RUN.llm.model)),
+        runtime=grows(240),
         gpu=gpus(RUN.llm.model),
     params:
         gpus=gpus(RUN.llm.model),

@@ -16,8 +16,8 @@ rule make_tables:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
     params:
         correlations=repeated("--correlations", CORRELATIONS),
         fusion=repeated("--fusion", FUSION_FOLDERS),

@@ -66,6 +66,7 @@ class ModelSpec(BaseModel):
     tokenizer: str | None = Field(default=None, description="where a checkpoint without tokenizer takes its own")
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     gpus: int = Field(default=0, ge=0, description="GPUs that a job of the workflow takes; 0: on the CPU")
+    mem_mb: int = Field(default=3000, ge=500, description="main memory that a job of the workflow is given (MB)")
     sha256: dict[str, str] = Field(default_factory=dict, description="digest of each file, or of the archive")
 
     @model_validator(mode="after")
@@ -87,8 +88,8 @@ class ModelSpec(BaseModel):
         return str(self.url or self.path)
 
     def digest(self) -> str:
-        """SHA-256 of what decides the fetched files; the licence text, the precision and the GPUs do not."""
-        decisive = self.model_dump(exclude={"licence", "embedded", "dtype", "gpus"}, exclude_none=True)
+        """SHA-256 of what decides the fetched files: not the licence text, and not how a job computes with them."""
+        decisive = self.model_dump(exclude={"licence", "embedded", "dtype", "gpus", "mem_mb"}, exclude_none=True)
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
 
