@@ -3,6 +3,7 @@
 # Outputs are marked `update`: Snakemake then keeps the previous file while a job runs and puts it back when the job
 # fails, so a mistake in the input never costs an earlier result.
 import os
+import re
 import sys
 import yaml
 from pathlib import Path
@@ -31,16 +32,29 @@ except FaithfuseError as error:
     sys.exit(f"faithfuse: error: {error}")
 
 DOMAINS = [str(domain) for domain in RUN.domains]
+# A further set goes through the same stages up to its correlations, under the name <domain>.<set>.
+FURTHER = RUN.studies()
+STUDIES = [*DOMAINS, *FURTHER]
 
 
 wildcard_constraints:
-    domain="|".join(DOMAINS),
+    domain="|".join(map(re.escape, STUDIES)),
     share=r"\d+",
 
 
 def code(*modules):
     """The source files a stage consists of, relative to the working folder where possible."""
     return [os.path.relpath(path) for path in stage_modules(*modules)]
+
+
+def judged(study):
+    """Whether the LLM stages run on a study: on every domain, and on the further sets that ask for it."""
+    return study in DOMAINS or FURTHER[study].judge
+
+
+def domain_of(study):
+    """The domain of a study: `<domain>`, or `<domain>.<set>`."""
+    return study.partition(".")[0]
 
 
 def model_dir(key):
@@ -96,9 +110,20 @@ GENERATED = optional(
     RUN.llm.respond, expand("results/responses/{domain}.jsonl", domain=DOMAINS)
 )
 METRICS = expand("results/metrics/{domain}.csv", domain=DOMAINS)
+FURTHER_METRICS = expand("results/metrics/{domain}.csv", domain=FURTHER)
 CORRELATIONS = expand("results/correlations/{domain}.csv", domain=DOMAINS)
+FURTHER_CORRELATIONS = expand("results/correlations/{domain}.csv", domain=FURTHER)
 FUSION_EVALUATIONS = expand("results/fusion/{domain}/evaluation.csv", domain=DOMAINS)
 FUSED_SCORES = expand("results/scores/{domain}.csv", domain=DOMAINS)
+VALIDATION_NAMES = ["validation.csv", "agreement.csv"] + optional(
+    RUN.fusion.curve_seeds, ["learning_curve.csv"]
+)
+VALIDATIONS = expand(
+    "results/validation/{domain}/{name}", domain=DOMAINS, name=VALIDATION_NAMES
+)
+TRANSFERS = optional(
+    len(STUDIES) > 1, expand("results/transfer/{domain}.csv", domain=STUDIES)
+)
 TABLES = expand("results/tables/table_{number}.csv", number=range(1, 6))
 AUDIT_NAMES = [
     "states",
@@ -124,17 +149,20 @@ MANIFEST = "results/manifest.sha256"
 FUSION_FOLDERS = [os.path.dirname(path) for path in FUSION_EVALUATIONS]
 # Everything that two runs reproduce byte for byte. What carries times or host facts (logs, benchmarks) stays out.
 MANIFEST_FILES = [
-    *expand("results/items/{domain}/{name}", domain=DOMAINS, name=STUDY_FILES),
+    *expand("results/items/{domain}/{name}", domain=STUDIES, name=STUDY_FILES),
     *optional(
         RUN.llm.respond, expand("results/responses/{domain}.jsonl", domain=DOMAINS)
     ),
-    *expand("results/verdicts/{domain}.jsonl", domain=DOMAINS),
-    *expand("results/likelihood/{domain}.jsonl", domain=DOMAINS),
-    *expand("results/graphs/{domain}.jsonl", domain=DOMAINS),
+    *expand("results/verdicts/{domain}.jsonl", domain=filter(judged, STUDIES)),
+    *expand("results/likelihood/{domain}.jsonl", domain=filter(judged, STUDIES)),
+    *expand("results/graphs/{domain}.jsonl", domain=STUDIES),
     *METRICS,
-    *[f"{path}.meta.json" for path in METRICS],
-    *[f"{path}.unscored.csv" for path in METRICS],
+    *FURTHER_METRICS,
+    *[f"{path}.meta.json" for path in METRICS + FURTHER_METRICS],
+    *[f"{path}.unscored.csv" for path in METRICS + FURTHER_METRICS],
+    *[f"{path}.points.csv" for path in METRICS + FURTHER_METRICS],
     *CORRELATIONS,
+    *FURTHER_CORRELATIONS,
     *FUSION_EVALUATIONS,
     *expand(
         "results/fusion/{domain}/{name}",
@@ -149,6 +177,8 @@ MANIFEST_FILES = [
         ],
     ),
     *FUSED_SCORES,
+    *VALIDATIONS,
+    *TRANSFERS,
     *TABLES,
     *AUDIT_RESULTS,
     *FIGURES,
@@ -156,10 +186,14 @@ MANIFEST_FILES = [
     REPORT,
     "results/run.json",
 ]
-RESPONSE_FILES = [
-    "results/items/{domain}/responses.jsonl",
-    *optional(RUN.llm.respond, ["results/responses/{domain}.jsonl"]),
-]
+
+
+def response_files(wildcards):
+    """The recorded responses of a study, and those generated to a domain's items."""
+    generated = RUN.llm.respond and wildcards.domain in DOMAINS
+    return [f"results/items/{wildcards.domain}/responses.jsonl"] + optional(
+        generated, [f"results/responses/{wildcards.domain}.jsonl"]
+    )
 
 
 def directory_files(folder):

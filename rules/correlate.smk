@@ -1,12 +1,13 @@
-# Correlate: every metric against human Likert and Bool.
+# Correlate: every metric against human Likert and Bool, and how far the raters agree.
 #   in:  metric table, ratings
-#   out: results/correlations/<domain>.csv
+#   out: results/correlations/<domain>.csv, results/validation/<domain>/agreement.csv
 
 
 rule correlate:
     input:
         metrics="results/metrics/{domain}.csv",
         meta="results/metrics/{domain}.csv.meta.json",
+        points="results/metrics/{domain}.csv.points.csv",
         ratings="results/items/{domain}/ratings.jsonl",
         code=code("analysis.correlation", "analysis.commands"),
     output:
@@ -25,5 +26,5 @@ rule correlate:
     message:
         "Correlating {wildcards.domain} with people"
     shell:
-        "python -m faithfuse correlate {input.metrics} {input.ratings} --interval {params.interval}"
+        "python -m faithfuse correlate {input.metrics} {input.ratings} --domain {wildcards.domain} --interval {params.interval}"
         " --resamples {params.resamples} --seed {params.seed} --out {output.correlations} 2>&1 | tee {log}"

@@ -3,7 +3,8 @@ from faithfuse.datasets.ratings import IMPORTERS
 from faithfuse.datasets.schema import Subset
 from faithfuse.datasets.sources import SOURCES
 
-IMPORTED = {source.set: source for source in RUN.data if source.set != "folder"}
+MAIN = {source.set: source for source in RUN.data if source.set != "folder"}
+IMPORTED = MAIN | {source.set: source for source in RUN.further}
 HOMES = {name: known.home for name, known in {**SOURCES, **IMPORTERS}.items()}
 try:
     ROOTS = {name: Path(source.folder()) for name, source in IMPORTED.items()}
@@ -11,7 +12,7 @@ except FaithfuseError as error:
     sys.exit(f"faithfuse: error: {error}")
 
 
-def data_folder():
+def common_folder():
     """The folder with human/ and raw/, if a configured root is it or one of the usual folders below it."""
     for name, root in ROOTS.items():
         parts = Path(HOMES.get(name, "")).parts
@@ -22,7 +23,7 @@ def data_folder():
     return None
 
 
-DATA_FOLDER = data_folder()
+DATA_FOLDER = common_folder()
 
 
 def data_root(set_name):
@@ -54,8 +55,8 @@ def unified():
 
 
 def drawn(set_name):
-    """The options that limit an import as configured."""
-    source = IMPORTED.get(set_name)
+    """The options that limit the import of a main set as configured; the items of the others are drawn later."""
+    source = MAIN.get(set_name)
     if source is None:
         return ""
     limit = [f"--limit {source.limit} --seed {RUN.seed}"] if source.limit else []

@@ -1,6 +1,7 @@
-# Fuse: an Explainable Boosting Machine per domain on blind splits, and its scores of every response.
+# Fuse: an Explainable Boosting Machine per domain on blind splits, its scores of every response, how far it can be
+# trusted, and how it does on other domains and sets.
 #   in:  metric table, ratings
-#   out: results/fusion/<domain>/, results/scores/<domain>.csv
+#   out: results/fusion/<domain>/, results/scores/<domain>.csv, results/validation/<domain>/, results/transfer/<domain>.csv
 
 
 rule fuse:

@@ -1,11 +1,26 @@
-# Items: gather one domain and check items, responses and ratings against each other.
+# Items: gather one domain, or one further set, and check items, responses and ratings against each other.
 #   in:  the configured data folders
 #   out: results/items/<domain>/{items,responses,ratings}.jsonl
 
 
+def study_folders(study):
+    """The data folders that a study's items are gathered from."""
+    if study in FURTHER:
+        return [f"results/datasets/{FURTHER[study].set}"]
+    return DATA_FOLDERS
+
+
+def study_limit(study):
+    """The option that draws a study's items as configured."""
+    limit = FURTHER[study].limit if study in FURTHER else RUN.limit
+    return f"--limit {limit}" if limit else ""
+
+
 rule items:
     input:
-        data=expand("{folder}/{name}", folder=DATA_FOLDERS, name=STUDY_FILES),
+        data=lambda wildcards: expand(
+            "{folder}/{name}", folder=study_folders(wildcards.domain), name=STUDY_FILES
+        ),
         code=code("datasets.items"),
     output:
         item_records=update("results/items/{domain}/items.jsonl"),
@@ -19,12 +34,13 @@ rule items:
         mem_mb=grows(1000),
         runtime=grows(10),
     params:
-        folders=DATA_FOLDERS,
-        limit=f"--limit {RUN.limit}" if RUN.limit else "",
+        folders=lambda wildcards: study_folders(wildcards.domain),
+        domain=lambda wildcards: domain_of(wildcards.domain),
+        limit=lambda wildcards: study_limit(wildcards.domain),
         seed=RUN.seed,
         out=subpath(output.item_records, parent=True),
     message:
         "Checking items of {wildcards.domain}"
     shell:
-        "python -m faithfuse items {params.folders:q} --domain {wildcards.domain} {params.limit}"
+        "python -m faithfuse items {params.folders:q} --domain {params.domain} {params.limit}"
         " --seed {params.seed} --out {params.out} 2>&1 | tee {log}"

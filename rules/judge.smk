@@ -6,7 +6,7 @@
 rule judge:
     input:
         item_records="results/items/{domain}/items.jsonl",
-        responses=RESPONSE_FILES,
+        responses=response_files,
         model=f"{model_dir(RUN.llm.model)}/fetched.json",
         registry="config/models.yaml",
         prompts=directory_files("config/prompts"),

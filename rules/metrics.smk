@@ -1,16 +1,29 @@
 # Metrics: one table per domain, one column per metric.
 #   in:  items, responses, verdicts, likelihoods, graphs, the encoder of BERTScore
-#   out: results/metrics/<domain>.csv with .meta.json and .unscored.csv beside it
+#   out: results/metrics/<domain>.csv with .meta.json, .unscored.csv and, per point of a summary, .points.csv beside it
+
+
+def judge_files(wildcards):
+    """What the LLM stages say of a study, where they run."""
+    kinds = optional(judged(wildcards.domain), ["verdicts", "likelihood"])
+    names = expand("results/{kind}/{domain}.jsonl", kind=kinds, domain=wildcards.domain)
+    return names + [f"{name}.meta.json" for name in names]
+
+
+def judge_options(study):
+    """The same as options of the command."""
+    verdicts, scores = (
+        f"results/verdicts/{study}.jsonl",
+        f"results/likelihood/{study}.jsonl",
+    )
+    return optional(judged(study), f"--verdicts {verdicts} --scores {scores}")
 
 
 rule metrics:
     input:
         item_records="results/items/{domain}/items.jsonl",
-        responses=RESPONSE_FILES,
-        verdicts="results/verdicts/{domain}.jsonl",
-        verdicts_meta="results/verdicts/{domain}.jsonl.meta.json",
-        likelihood="results/likelihood/{domain}.jsonl",
-        likelihood_meta="results/likelihood/{domain}.jsonl.meta.json",
+        responses=response_files,
+        judge=judge_files,
         graphs="results/graphs/{domain}.jsonl",
         encoder=f"{model_dir(RUN.embedding.model)}/fetched.json",
         code=code("metrics.table", "llm.lease", "metrics.commands"),
@@ -18,6 +31,7 @@ rule metrics:
         metrics=update("results/metrics/{domain}.csv"),
         meta=update("results/metrics/{domain}.csv.meta.json"),
         unscored=update("results/metrics/{domain}.csv.unscored.csv"),
+        points=update("results/metrics/{domain}.csv.points.csv"),
     log:
         "results/logs/metrics/{domain}.log",
     benchmark:
@@ -31,11 +45,12 @@ rule metrics:
         gpu=gpus(RUN.embedding.model),
     params:
         gpus=gpus(RUN.embedding.model),
+        judge=lambda wildcards: judge_options(wildcards.domain),
         encoder=subpath(input.encoder, parent=True),
         layers=RUN.embedding.layers,
     message:
         "Scoring {wildcards.domain}"
     shell:
-        "python -m faithfuse metrics {input.item_records} {input.responses} --verdicts {input.verdicts}"
-        " --scores {input.likelihood} --graphs {input.graphs} --bertscore-model {params.encoder}"
+        "python -m faithfuse metrics {input.item_records} {input.responses} {params.judge}"
+        " --graphs {input.graphs} --bertscore-model {params.encoder}"
         " --bertscore-layers {params.layers} --threads {threads} --gpus {params.gpus} --out {output.metrics} 2>&1 | tee {log}"

@@ -6,7 +6,7 @@
 rule parse:
     input:
         item_records="results/items/{domain}/items.jsonl",
-        responses=RESPONSE_FILES,
+        responses=response_files,
         model=optional(RUN.parser != "rules", f"{model_dir(RUN.parser)}/fetched.json"),
         registry="config/models.yaml",
         code=code("amr.parse", "amr.sentences", "llm.lease", "amr.commands"),

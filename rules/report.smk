@@ -98,6 +98,8 @@ rule make_report:
         meta=[f"{path}.meta.json" for path in METRICS],
         responses=GENERATED,
         splits=expand("results/fusion/{domain}/splits.csv", domain=DOMAINS),
+        validation=VALIDATIONS,
+        transfer=TRANSFERS,
         description="results/run.json",
         identity=IDENTITY,
         code=code("report.html", "report.commands"),
@@ -116,12 +118,17 @@ rule make_report:
         fusion=repeated("--fusion", FUSION_FOLDERS),
         meta=repeated("--meta", [f"{path}.meta.json" for path in METRICS]),
         responses=repeated("--responses", GENERATED),
+        validation=repeated(
+            "--validation", expand("results/validation/{domain}", domain=DOMAINS)
+        ),
+        transfer=repeated("--transfer", TRANSFERS),
         audit=optional(RUN.audit, "--audit results/audit"),
     message:
         "Writing the report"
     shell:
         "python -m faithfuse report --tables results/tables --figures results/figures {params.correlations}"
-        " {params.fusion} {params.audit} {params.meta} {params.responses} --run {input.description}"
+        " {params.fusion} {params.audit} {params.meta} {params.responses} {params.validation} {params.transfer}"
+        " --run {input.description}"
         " --identity {input.identity} --out {output.report} 2>&1 | tee {log}"
 
 

@@ -5,7 +5,7 @@
 
 rule make_tables:
     input:
-        correlations=CORRELATIONS,
+        correlations=CORRELATIONS + FURTHER_CORRELATIONS,
         fusion=FUSION_EVALUATIONS,
         reference="config/reference/paper_tables.csv",
         code=code("analysis.tables", "analysis.commands"),
@@ -19,7 +19,7 @@ rule make_tables:
         mem_mb=grows(1000),
         runtime=grows(10),
     params:
-        correlations=repeated("--correlations", CORRELATIONS),
+        correlations=repeated("--correlations", CORRELATIONS + FURTHER_CORRELATIONS),
         fusion=repeated("--fusion", FUSION_FOLDERS),
         note=RUN.note,
     message:

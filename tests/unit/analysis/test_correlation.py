@@ -23,9 +23,12 @@ from faithfuse.analysis.correlation import (
     difference_interval,
     holm,
     pearson_without_each,
+    point_rows,
     rater_pairs,
 )
+from faithfuse.analysis.ratings import read_metrics, read_points
 from faithfuse.analysis.resampling import Intervals, bootstrap_interval, group_weights
+from faithfuse.records import Rating
 
 SIMULATIONS = 1000 if os.environ.get("FAITHFUSE_SOAK") else 150
 
@@ -432,3 +435,42 @@ def test_the_human_ceiling_stands_where_there_are_several_raters(planted):
     assert ceiling["metric_class"] == "human"
     alone = correlation_rows(planted(rows=60, folder="alone").joined(), "d")
     assert all(row["metric"] != HUMAN_CEILING for row in alone)
+
+
+def test_auroc_over_points_is_scikit_learns_and_stands_in_the_row_of_the_mean(planted, tmp_path):
+    files = planted(rows=40, strength={"ROUGE-1 mean": 0.6, "ROUGE-1 max": 0.5}, domain="summarisation")
+    rng = np.random.default_rng(0)
+    lines, ratings, values, faithful = ["item_id,system,point,ROUGE-1 mean"], [], [], []
+    for row in range(40):
+        for point in range(2):
+            values.append(float(rng.normal()))
+            faithful.append(float(values[-1] + rng.normal() > 0))
+            lines.append(f"q{row:04d},s,{point},{values[-1]!r}")
+            likert = 5 if faithful[-1] else 1
+            ratings.append(
+                Rating(item_id=f"q{row:04d}", system="s", annotator="r", point=point, likert=likert),
+            )
+    lines.append("q0000,s,2,")  # a point that nobody rated
+    files.metrics.with_name("METRICS.csv.points.csv").write_text("\n".join(lines) + "\n")
+    (row,) = point_rows(read_metrics(files.metrics), read_points(files.metrics), ratings, "summarisation")
+    assert (row["metric"], row["human"], row["coefficient"], row["pairs"]) == (
+        "ROUGE-1 mean",
+        "bool",
+        "auroc_point",
+        80,
+    )
+    assert row["value"] == pytest.approx(roc_auc_score(faithful, values))
+    assert row["low"] < row["value"] < row["high"]
+
+
+def test_points_that_raters_judge_differently_have_no_auroc(planted):
+    files = planted(rows=12, strength={"ROUGE-1 mean": 0.6}, domain="summarisation")
+    lines = ["item_id,system,point,ROUGE-1 mean", *(f"q{row:04d},s,0,{row}" for row in range(12))]
+    files.metrics.with_name("METRICS.csv.points.csv").write_text("\n".join(lines) + "\n")
+    ratings = [
+        Rating(item_id=f"q{row:04d}", system="s", annotator=name, point=0, likert=likert)
+        for row in range(12)
+        for name, likert in (("a", 1 + row % 5), ("b", 4))
+    ]
+    (row,) = point_rows(read_metrics(files.metrics), read_points(files.metrics), ratings, "summarisation")
+    assert (row["value"], row["reason"]) == (None, "human Bool is an average here, not yes or no")

@@ -102,6 +102,15 @@ def test_an_item_of_another_domain_needs_no_reference(folder):
     assert ([record.item_id for record in study.items], study.left_out) == (["s"], [])
 
 
+def test_a_summary_may_have_its_source_in_place_of_a_reference(folder):
+    source = {"question": None, "references": {}, "context": [{"speaker": "", "text": "A story."}]}
+    told = item("t", domain="summarisation", **source)
+    neither = item("n", domain="summarisation", **(source | {"context": [], "provenance": {"context_missing": "ids only"}}))
+    study = gather([folder([told, neither], [response("t", points=["Ada"])])], Domain.SUMMARISATION)
+    assert [record.item_id for record in study.items] == ["t"]
+    assert "left out 1 of 2 items" in study.left_out[0]
+
+
 def test_two_folders_may_not_share_an_id(folder):
     with pytest.raises(InputError, match="is also in"):
         gather([folder([item("s")], name="one"), folder([item("s")], name="two")], Domain.SHORT_FORM_QA)

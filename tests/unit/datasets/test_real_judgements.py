@@ -65,12 +65,12 @@ def test_summaries_without_recorded_points_would_be_cut_into_the_same_ones(real,
     assert [read_points(answer.text) for answer in found] == [answer.points for answer in found]
 
 
-@pytest.mark.parametrize("name", ["dialsummeval", "expertqa", "mtrag"])
+@pytest.mark.parametrize("name", sorted(COUNTS))
 def test_importing_twice_gives_the_same_bytes(real_data, tmp_path, name):
     files = []
     for turn in ("a", "b"):
-        write(IMPORTERS[name], real_data, tmp_path / turn, limit=20, seed=1)
-        write(IMPORTERS[name], real_data, tmp_path / turn, limit=20, seed=1)
+        for _ in range(2 if turn == "a" else 1):
+            write(IMPORTERS[name], real_data, tmp_path / turn, limit=20, seed=1, repair=name == "storysumm")
         files.append({path.name: path.read_bytes() for path in (tmp_path / turn).iterdir()})
     assert files[0] == files[1]
     assert len(files[0]) == 4

@@ -100,7 +100,7 @@ def test_what_is_not_given_is_left_out_of_the_table(cases: dict[Domain, Case]) -
 def test_the_files_beside_the_table_account_for_every_empty_cell(tmp_path: Path, question: Callable[..., Case]) -> None:
     cases = [question("Moscow", "Moscow"), question(None, "Rome", item_id="q2"), question("Рим", "Rome", item_id="q3")]
     columns = metric_columns(cases)
-    table, about, unscored = write_table(tmp_path / "m.csv", cases, columns, meta(columns, Domain.SHORT_FORM_QA))
+    table, about, unscored, _ = write_table(tmp_path / "m.csv", cases, columns, meta(columns, Domain.SHORT_FORM_QA))
     rows = _rows(table)
     described = json.loads(about.read_text(encoding="utf-8"))
     assert described["domain"] == "short_form_qa"
@@ -229,3 +229,25 @@ def test_two_responses_of_one_system_are_refused(question: Callable[..., Case]) 
     case = question("a", "a")
     with pytest.raises(InputError, match="two responses of system s"):
         build_cases([case.item], [case.response, case.response])
+
+
+def test_the_single_points_of_summaries_stand_beside_the_table(tmp_path: Path, summary: Callable[..., Case]) -> None:
+    case = summary(["Bob came", "Ana slept"], ["Ana ran", "Bob came"])
+    scores = [Score(item_id="d1", system="s", point=point, metric="own", value=point / 4) for point in (0, 1)]
+    columns = metric_columns([case], scores=scores)
+    out = tmp_path / "METRICS.csv"
+    write_table(out, [case], columns, meta(columns, Domain.SUMMARISATION))
+    with Path(f"{out}.points.csv").open(encoding="utf-8", newline="") as stream:
+        first, second = csv.DictReader(stream)
+    assert (first["item_id"], first["system"], first["point"], second["point"]) == ("d1", "s", "0", "1")
+    # Point 1 equals reference point 2; point 2 shares one word of two with reference point 1.
+    assert (first["ROUGE-1 mean"], second["ROUGE-1 mean"]) == ("1.0", "0.5")
+    assert (first["own mean"], second["own mean"]) == ("0.0", "0.25")
+    assert not {"ROUGE-1 max", "ROUGE-1 full", "item_id mean"} & set(first)
+
+
+def test_answers_have_no_points(tmp_path: Path, question: Callable[..., Case]) -> None:
+    case = question("Bob", "Bob")
+    columns = metric_columns([case])
+    write_table(tmp_path / "METRICS.csv", [case], columns, meta(columns, Domain.SHORT_FORM_QA))
+    assert (tmp_path / "METRICS.csv.points.csv").read_text(encoding="utf-8") == "item_id,system,point\n"

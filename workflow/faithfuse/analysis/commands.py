@@ -85,14 +85,19 @@ def correlate(
     seed: int = typer.Option(0, min=0, help="Seed of the draws; serves --interval bootstrap only."),
 ) -> None:
     """Correlate every metric with people's ratings (Tables I–III), with intervals and p-values."""
-    from faithfuse.analysis.correlation import CORRELATION_COLUMNS, correlation_rows
+    from faithfuse.analysis.correlation import CORRELATION_COLUMNS, correlation_rows, point_rows
     from faithfuse.analysis.csvfile import write_csv
+    from faithfuse.analysis.ratings import read_points, read_ratings
     from faithfuse.analysis.resampling import Intervals
 
     _one_thread()
     joined = _join(metrics, ratings)
     intervals = Intervals(interval, resamples, seed)
-    rows = correlation_rows(joined, domain or joined.table.domain or UNSTATED, intervals)
+    name = domain or joined.table.domain or UNSTATED
+    rows = correlation_rows(joined, name, intervals)
+    points = read_points(metrics)
+    if points is not None:
+        rows += point_rows(joined.table, points, read_ratings(ratings), name, intervals)
     write_csv(out, CORRELATION_COLUMNS, rows)
     print(f"wrote {out}", file=sys.stderr)
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from faithfuse.analysis.ratings import Joined
+from faithfuse.analysis.ratings import Joined, MetricTable, PointTable, point_bool
 from faithfuse.analysis.resampling import (
     JACKKNIFE,
     LEVEL,
@@ -32,8 +32,11 @@ from faithfuse.analysis.resampling import (
     bootstrap_interval,
     weights_without_each,
 )
+from faithfuse.records import Rating
 
 PEARSON, SPEARMAN, KENDALL, AUROC = "pearson", "spearman", "kendall", "auroc"
+# AUROC over the single points of summaries, in the row of the mean over points.
+AUROC_POINT = "auroc_point"
 COEFFICIENTS = (PEARSON, SPEARMAN, KENDALL)
 LIKERT, BOOL = "likert", "bool"
 
@@ -548,6 +551,43 @@ def correlation_rows(joined: Joined, domain: str, intervals: Intervals = JACKKNI
     return rows
 
 
+def point_rows(
+    table: MetricTable, points: PointTable, ratings: Sequence[Rating], domain: str, intervals: Intervals = JACKKNIFE
+) -> list[dict[str, object]]:
+    """AUROC of every metric over the rated points of summaries (`CORRELATION_COLUMNS`), none if no point is rated.
+
+    A summary's Bool is an average over its points, so only a point's own can be yes or no (arXiv 2512.05700, V-C).
+    Holm's correction runs over these rows.
+
+    Args:
+        table: the metric table, for groups and classes.
+        points: the values of its points.
+        ratings: people's ratings, of points or not.
+        domain: written into every row.
+        intervals: how intervals are made.
+    """
+    human = point_bool(ratings)
+    group_of = dict(zip(table.items, table.groups, strict=True))
+    index = [row for row, key in enumerate(points.keys) if key in human and key[0] in group_of]
+    if not index:
+        return []
+    keys = [points.keys[row] for row in index]
+    values = points.values[index]
+    faithful = np.array([[human[key]] for key in keys])
+    groups = [group_of[key[0]] for key in keys]
+    estimates = correlate(values, faithful, groups, coefficients=(AUROC,), intervals=intervals)
+    rows = []
+    for metric, name in enumerate(points.names):
+        if name in table.classes:
+            estimate = estimates[AUROC, metric, 0]
+            unscored = int(np.isnan(values[:, metric]).sum())
+            about = (domain, name, table.classes[name], table.extension[name], unscored, "")
+            rows.append(_row(*about, BOOL, AUROC_POINT, estimate))
+    for row, corrected in zip(rows, holm([row["p_value"] for row in rows]), strict=True):
+        row["p_holm"] = corrected
+    return rows
+
+
 def _rows(
     domain: str,
     name: str,
@@ -566,23 +606,36 @@ def _rows(
             estimate = estimates.get((coefficient, metric, human))
             if estimate is None:
                 continue
-            rows.append(
-                {
-                    "domain": domain,
-                    "metric": name,
-                    "metric_class": metric_class,
-                    "extension": extension,
-                    "human": human_name,
-                    "coefficient": coefficient,
-                    "value": estimate.value,
-                    "low": estimate.low,
-                    "high": estimate.high,
-                    "pairs": estimate.pairs,
-                    "unscored": unscored,
-                    "reason": estimate.reason,
-                    "p_value": estimate.p_value,
-                    "p_holm": None,
-                    "unscored_reasons": unscored_reasons,
-                }
-            )
+            about = (domain, name, metric_class, extension, unscored, unscored_reasons)
+            rows.append(_row(*about, human_name, coefficient, estimate))
     return rows
+
+
+def _row(
+    domain: str,
+    name: str,
+    metric_class: str,
+    extension: bool,
+    unscored: int,
+    unscored_reasons: str,
+    human: str,
+    coefficient: str,
+    estimate: Estimate,
+) -> dict[str, object]:
+    return {
+        "domain": domain,
+        "metric": name,
+        "metric_class": metric_class,
+        "extension": extension,
+        "human": human,
+        "coefficient": coefficient,
+        "value": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "pairs": estimate.pairs,
+        "unscored": unscored,
+        "reason": estimate.reason,
+        "p_value": estimate.p_value,
+        "p_holm": None,
+        "unscored_reasons": unscored_reasons,
+    }

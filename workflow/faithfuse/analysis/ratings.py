@@ -23,6 +23,7 @@ from faithfuse.metrics.registry import metric_info
 from faithfuse.records import Rating, read_records
 
 KEY_COLUMNS = ("item_id", "system", "group")
+POINT_COLUMNS = ("item_id", "system", "point")
 RATING_COLUMNS = ("item_id", "system", "annotator", "point", "likert")
 OTHER = "other"
 
@@ -90,6 +91,21 @@ class Human:
     faithful: float
     by_rater: Mapping[str, tuple[float, float]]
     ratings: int
+
+
+@dataclass(frozen=True)
+class PointTable:
+    """Metric values of a summary's single points; a missing value is NaN.
+
+    Attributes:
+        names: metric names, as the metric table calls their means.
+        keys: `(item_id, system, point)` of every row.
+        values: shape (rows, metrics).
+    """
+
+    names: list[str]
+    keys: list[tuple[str, str, int]]
+    values: np.ndarray
 
 
 def digest(path: Path | str) -> str:
@@ -265,6 +281,23 @@ def _read_reasons(path: Path) -> dict[str, dict[tuple[str, str], str]]:
     return dict(reasons)
 
 
+def read_points(metrics: Path | str) -> PointTable | None:
+    """Read the values of single points, `METRICS.csv.points.csv`; None where it does not exist or has no row.
+
+    Raises:
+        InputError: a column is missing, a value is no finite number, or a point is no whole number.
+    """
+    metrics = Path(metrics)
+    path = metrics.with_name(f"{metrics.name}.points.csv")
+    keys, values = [], []
+    names: list[str] = []
+    for line, row in iter_csv(path, POINT_COLUMNS) if path.exists() else ():
+        names = names or [name for name in row if name not in POINT_COLUMNS]
+        keys.append((row["item_id"], row["system"], _point(row["point"], path, line, row["item_id"])))
+        values.append([_number(row[name], name, path, line) for name in names])
+    return PointTable(names, keys, np.array(values, dtype=float)) if keys else None
+
+
 def read_ratings(path: Path | str) -> list[Rating]:
     """Read ratings from a `.csv` or a `.jsonl` file.
 
@@ -320,21 +353,25 @@ def _rating(row: Mapping[str, str], path: Path, line: int) -> Rating:
             fix="Map the scale onto 1 to 5, or leave the cell empty where the person abstained.",
         )
     point = row["point"].strip()
-    if point and not point.isdecimal():
+    return Rating(
+        item_id=row["item_id"],
+        system=row["system"],
+        annotator=row["annotator"],
+        point=_point(point, path, line, record) if point else None,
+        likert=likert,
+    )
+
+
+def _point(cell: str, path: Path, line: int, record: str) -> int:
+    if not cell.isdecimal():
         raise InputError(
-            f"point {point!r:.40} is no whole number from 0 on",
+            f"point {cell!r:.40} is no whole number from 0 on",
             path=path,
             line=line,
             record=record,
             fix="Number a summary's points from 0, or leave the cell empty for the whole response.",
         )
-    return Rating(
-        item_id=row["item_id"],
-        system=row["system"],
-        annotator=row["annotator"],
-        point=int(point) if point else None,
-        likert=likert,
-    )
+    return int(cell)
 
 
 def human_values(ratings: Iterable[Rating]) -> dict[tuple[str, str], Human]:
@@ -366,6 +403,15 @@ def human_values(ratings: Iterable[Rating]) -> dict[tuple[str, str], Human]:
             ratings=len(given),
         )
     return humans
+
+
+def point_bool(ratings: Iterable[Rating]) -> dict[tuple[str, str, int], float]:
+    """Human Bool of single points, by `(item_id, system, point)`: taken per rating, averaged over raters."""
+    by_point: dict[tuple[str, str, int], list[Rating]] = defaultdict(list)
+    for rating in ratings:
+        if rating.likert is not None and rating.point is not None:
+            by_point[rating.item_id, rating.system, rating.point].append(rating)
+    return {key: _means(given)[1] for key, given in sorted(by_point.items())}
 
 
 def _means(ratings: list[Rating]) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from faithfuse.analysis.correlation import (
     AUROC,
+    AUROC_POINT,
     BOOL,
     CORRELATION_COLUMNS,
     HUMAN_CLASS,
@@ -44,6 +45,7 @@ _SUFFIXES = (
     SPEARMAN,
     KENDALL,
     AUROC,
+    AUROC_POINT,
     "pairs",
     "unscored",
     "reason",
@@ -228,7 +230,7 @@ def correlation_table(
                 f"{prefix}_paper": stated,
                 f"{prefix}_difference": None if value is None or stated is None else value - stated,
             }
-            for coefficient in (SPEARMAN, KENDALL, AUROC):
+            for coefficient in (SPEARMAN, KENDALL, AUROC, AUROC_POINT):
                 other = ours.get((domain, human, metric, coefficient))
                 line[f"{prefix}_{coefficient}"] = _number(other["value"]) if other else None
         rows.append(line)

@@ -1,8 +1,8 @@
 """Stage 1: gather items, responses and ratings of one domain, and check them against each other.
 
 Every input folder holds `items.jsonl`, `responses.jsonl` and `ratings.jsonl` (the form that
-`faithfuse data import` writes and that `config/sample/` is in). Nothing that fails a check goes on. Items without a
-reference for their domain, which no metric of the paper's tables can be computed of, are left out and counted.
+`faithfuse data import` writes and that `config/sample/` is in). Nothing that fails a check goes on. Items with nothing
+to hold a response against (a reference for their domain, or for summaries the source) are left out and counted.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class Study(NamedTuple):
 
 
 def read_study(folder: Path, domain: Domain) -> Study:
-    """Read one folder and keep one domain, without the items that have no reference for it.
+    """Read one folder and keep one domain, without the items that no metric can be computed of.
 
     Raises:
         InputError: a file is missing or a record is malformed; a response or rating names an item that does not
             exist, a rating names a response or a point that does not exist; or none of the domain's items has a
-            reference.
+            reference (a summary: or a source).
     """
     for name in FILES:
         if not (folder / name).is_file():
@@ -51,8 +51,9 @@ def read_study(folder: Path, domain: Domain) -> Study:
     responses = read_records(folder / "responses.jsonl", Response)
     ratings = read_records(folder / "ratings.jsonl", Rating)
     check(items, responses, ratings, folder)
+    summaries = domain == Domain.SUMMARISATION
     of_domain = [item for item in items if item.domain == domain]
-    bare = {item.item_id for item in of_domain if not item.gold()}
+    bare = {item.item_id for item in of_domain if not item.gold() and not (summaries and item.context)}
     if bare and len(bare) == len(of_domain):
         raise InputError(
             f"has no reference for {domain}, and neither has any other item of the folder",

@@ -42,13 +42,24 @@ class Cell(NamedTuple):
 
 
 class Column(NamedTuple):
-    """One metric over all responses."""
+    """One metric over all responses.
+
+    `points` holds the cells of a summary's single points behind a mean over them, by response; it is empty for every
+    other metric.
+    """
 
     name: str
     metric_class: str
     extension: bool
     signature: str
     cells: dict[Key, Cell]
+    points: Mapping[Key, Sequence[Cell]] = {}
+
+
+class Spread(dict[str, Cell]):
+    """Mean, maximum and minimum by the names in `AGGREGATES`, and the cells of the points they are of, if of points."""
+
+    points: Sequence[Cell] = ()
 
 
 class PairMetric(Protocol):
@@ -161,18 +172,27 @@ def _summary_columns(cases: Sequence[Case], metric: PairMetric, progress: Progre
 def spread_columns(
     name: str, signature: str, spreads: Mapping[Key, Mapping[str, Cell]], *, mean_only: bool = False
 ) -> list[Column]:
-    """The columns `NAME mean`, `NAME max` and `NAME min`, or the first alone."""
-    return [
+    """The columns `NAME mean` (with the values of single points), `NAME max` and `NAME min`, or the first alone."""
+    columns = [
         column(f"{name} {each}", f"{signature}|{each}", {key: cells[each] for key, cells in spreads.items()})
         for each in (AGGREGATES[:1] if mean_only else AGGREGATES)
     ]
+    return [columns[0]._replace(points=point_cells(spreads)), *columns[1:]]
 
 
-def point_spread(case: Case, cells: Sequence[Cell]) -> dict[str, Cell]:
+def point_cells(spreads: Mapping[Key, Mapping[str, Cell]]) -> dict[Key, Sequence[Cell]]:
+    """The cells of single points behind spreads over points, by response."""
+    return {key: cells.points for key, cells in spreads.items() if isinstance(cells, Spread) and cells.points}
+
+
+def point_spread(case: Case, cells: Sequence[Cell]) -> Spread:
     """Mean, maximum and minimum over a summary's points; null with the response's reason if it has no text."""
     if case.response.text is None:
-        return dict.fromkeys(AGGREGATES, no_text(case))
-    return spread(cells, NO_POINTS)
+        return Spread(dict.fromkeys(AGGREGATES, no_text(case)))
+    over = Spread(spread(cells, NO_POINTS))
+    if len(cells) == len(case.points):
+        over.points = tuple(cells)
+    return over
 
 
 def no_text(case: Case) -> Cell:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from faithfuse.errors import InputError
-from faithfuse.metrics.aggregate import AGGREGATES, Cell, Column, no_text, point_spread
+from faithfuse.metrics.aggregate import AGGREGATES, Cell, Column, no_text, point_cells, point_spread
 from faithfuse.metrics.cases import Case, Key
 from faithfuse.metrics.described import model_signature, read_beside
 from faithfuse.metrics.registry import OTHER, metric_info
@@ -83,6 +83,7 @@ def score_columns(
             }
             for aggregate in AGGREGATES:
                 add(f"{metric} {aggregate}", metric, {key: cells[aggregate] for key, cells in spreads.items()})
+            columns[-len(AGGREGATES)] = columns[-len(AGGREGATES)]._replace(points=point_cells(spreads))
     return columns
 
 

@@ -317,10 +317,13 @@ def _summary_columns(
     for name, signature in scores.signatures.items():
         if name not in scores.plain:
             continue
+        # One pair for the whole summary: the value is of no single point.
         spreads = {
-            case.key: point_spread(
-                case,
-                [_partly(scores.cell(*transcripts[case.key], name), left_out[case.key])] if case.points else [],
+            case.key: dict(
+                point_spread(
+                    case,
+                    [_partly(scores.cell(*transcripts[case.key], name), left_out[case.key])] if case.points else [],
+                )
             )
             for case in cases
         }

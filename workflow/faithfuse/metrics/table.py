@@ -1,4 +1,4 @@
-"""The metric table and the two files beside it, as docs/pipeline.md describes them."""
+"""The metric table and the files beside it, as docs/pipeline.md describes them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TextIO
 
 from faithfuse import __version__
 from faithfuse.amr.smatch import TIME_LIMIT
@@ -122,10 +123,8 @@ def _digest(path: Path | str) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def write_table(
-    out: Path | str, cases: Sequence[Case], columns: Sequence[Column], about: dict
-) -> tuple[Path, Path, Path]:
-    """Write the table, its meta file and its list of unscored cells; all three appear, or none.
+def write_table(out: Path | str, cases: Sequence[Case], columns: Sequence[Column], about: dict) -> tuple[Path, ...]:
+    """Write the table, its meta file, its list of unscored cells and the values of single points; all appear, or none.
 
     Args:
         out: `METRICS.csv`.
@@ -134,13 +133,13 @@ def write_table(
         about: the content of the meta file (`meta`).
 
     Returns:
-        The paths of the three files.
+        The paths of the four files.
     """
     out = Path(out)
-    beside = out.with_name(f"{out.name}.meta.json"), out.with_name(f"{out.name}.unscored.csv")
+    beside = tuple(out.with_name(f"{out.name}.{name}") for name in ("meta.json", "unscored.csv", "points.csv"))
     rows = sorted(cases, key=lambda case: case.key)
     with ExitStack() as stack:
-        table, meta_file, unscored = (stack.enter_context(atomic_write(path)) for path in (out, *beside))
+        table, meta_file, unscored, points = (stack.enter_context(atomic_write(path)) for path in (out, *beside))
         writer = csv.writer(table, lineterminator="\n")
         writer.writerow(["item_id", "system", "group", *(column.name for column in columns)])
         missing = csv.writer(unscored, lineterminator="\n")
@@ -152,6 +151,22 @@ def write_table(
             for column, cell in zip(columns, cells, strict=True):
                 if cell.value is None:
                     missing.writerow([*case.key, column.name, cell.reason or "no reason given"])
+        _write_points(points, rows, columns)
         json.dump(about, meta_file, ensure_ascii=False, indent=2, allow_nan=False)
         meta_file.write("\n")
     return out, *beside
+
+
+def _write_points(stream: TextIO, cases: Sequence[Case], columns: Sequence[Column]) -> None:
+    """One row for each point of a summary, under the names of the means over points; empty where there is no value."""
+    over_points = [column for column in columns if column.points]
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["item_id", "system", "point", *(column.name for column in over_points)])
+    if not over_points:
+        return
+    for case in cases:
+        for point in range(len(case.points)):
+            cells = [column.points[case.key][point] for column in over_points if case.key in column.points]
+            if len(cells) == len(over_points):
+                values = ["" if cell.value is None else repr(float(cell.value)) for cell in cells]
+                writer.writerow([*case.key, point, *values])

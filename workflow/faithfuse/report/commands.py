@@ -67,6 +67,10 @@ def register(app: typer.Typer) -> None:
         responses: list[Path] = typer.Option(
             [], help="Responses generated in the run, DOMAIN.jsonl (repeat); counted, not shown."
         ),
+        validation: list[Path] = typer.Option(
+            [], help="Folders with validation.csv and agreement.csv, named by their domain (repeat)."
+        ),
+        transfer: list[Path] = typer.Option([], help="Files of `faithfuse transfer` (repeat)."),
         audit: Path = typer.Option(None, help="Folder that `faithfuse audit suite` wrote."),
         run: Path = typer.Option(None, help="The run's description (results/run.json)."),
         identity: Path = typer.Option(None, help="The file with the run's id (results/run_id.txt)."),
@@ -82,6 +86,8 @@ def register(app: typer.Typer) -> None:
             fusion=fusion,
             meta=meta,
             responses=responses,
+            validation=validation,
+            transfer=transfer,
             audit=audit,
             run=run,
             identity=identity,

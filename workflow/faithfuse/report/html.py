@@ -18,11 +18,15 @@ from faithfuse.errors import InputError
 from faithfuse.records import Response, read_records
 from faithfuse.report import views
 from faithfuse.report.inputs import (
+    AGREEMENT_COLUMNS,
     CORRELATION_COLUMNS,
     COUNT_COLUMNS,
+    CURVE_COLUMNS,
     EVALUATION_COLUMNS,
     MUTATION_COLUMNS,
     SPLIT_COLUMNS,
+    TRANSFER_COLUMNS,
+    VALIDATION_COLUMNS,
     class_rank,
     class_title,
     domain_title,
@@ -118,6 +122,7 @@ def describe_run(description: dict[str, Any] | None) -> Run:
         drawn = f"; a seeded draw of {settings['limit']} items per domain" if settings.get("limit") else ""
         facts.append(Fact("Data", "; ".join(_source_text(source) for source in sources) + drawn))
     if settings.get("domains"):
+        facts += _further_facts(settings)
         facts.append(Fact("Domains", ", ".join(domain_title(domain) for domain in settings["domains"])))
     llm = settings.get("llm", {})
     if llm.get("model"):
@@ -149,6 +154,14 @@ def describe_run(description: dict[str, Any] | None) -> Run:
     version = description.get("faithfuse", __version__)
     facts.append(Fact("faithfuse", str(version)))
     return Run(str(settings.get("name", "")), str(settings.get("note", "")), facts)
+
+
+def _further_facts(settings: dict[str, Any]) -> list[Fact]:
+    """The further sets of a run, which reach Tables I–III and are never fused."""
+    texts = [
+        _source_text(source) + ("" if source.get("judge") else ", not judged") for source in settings.get("further", [])
+    ]
+    return [Fact("Further sets", "; ".join(texts))] if texts else []
 
 
 def _source_text(source: dict[str, Any]) -> str:
@@ -241,6 +254,8 @@ def render_report(
     fusion: Sequence[Path],
     meta: Sequence[Path],
     responses: Sequence[Path] = (),
+    validation: Sequence[Path] = (),
+    transfer: Sequence[Path] = (),
     audit: Path | None = None,
     run: Path | None = None,
     identity: Path | None = None,
@@ -256,6 +271,9 @@ def render_report(
             comparison over every seed's split is shown too.
         meta: the metric tables' `.meta.json` files.
         responses: the responses generated in the run, one file per domain, named by the domain.
+        validation: folders named by their domain with `validation.csv`, `agreement.csv` and, where one was drawn,
+            `learning_curve.csv`.
+        transfer: the transfer files, one per study.
         audit: folder with the audit suite's CSV files; without it the report has no audit.
         run: the run's description (`run.json`); without it the lede says that it is not known.
         identity: the file with the run's id (`run_id.txt`); without it the page shows none.
@@ -286,6 +304,24 @@ def render_report(
         )
         for number in (1, 2, 3)
     }
+    further = {
+        number: views.correlation_table(
+            sheets[number],
+            f"table-{number}-further",
+            f"Further sets of {_title(number)}",
+            extensions=False,
+            further=True,
+        )
+        for number in (1, 2, 3)
+    }
+    curves = [path for folder in validation if (path := folder / "learning_curve.csv").is_file()]
+    agreement = {folder.name: read_sheet(folder / "agreement.csv", AGREEMENT_COLUMNS) for folder in validation}
+    trust = [
+        views.validation_table(read_many([folder / "validation.csv" for folder in validation], VALIDATION_COLUMNS)),
+        views.curve_table(read_many(curves, CURVE_COLUMNS)),
+        views.agreement_table(agreement),
+        views.transfer_table([read_sheet(path, TRANSFER_COLUMNS) for path in transfer]),
+    ]
     what = describe_run(read_json(run) if run else None)
     # What every table says of its numbers heads the report, once.
     notes = views.unique([what.note, *(views.split_note(sheet)[0] for sheet in sheets.values())])
@@ -306,6 +342,8 @@ def render_report(
         splits=views.split_table(splits),
         tables=shown,
         more=more,
+        further=further,
+        trust=[table for table in trust if table.rows],
         coefficients={
             number: views.coefficient_tables(sheets[number], f"coefficients-{number}") for number in (1, 2, 3)
         },

@@ -32,6 +32,10 @@ CORRELATION_COLUMNS = (
 )
 IMPORTANCE_COLUMNS = ("domain", "metric_class", "share", "share_low", "share_high", "seeds")
 EVALUATION_COLUMNS = ("domain", "system", "metric", "rows", "value", "low", "high", "note")
+VALIDATION_COLUMNS = ("domain", "scheme", "system", "rows", "value", "low", "high", "note")
+CURVE_COLUMNS = ("domain", "system", "training_rows", "training_groups", "ratings", "value", "low", "high", "seeds")
+AGREEMENT_COLUMNS = ("human", "level", "alpha", "low", "high", "items", "units", "raters", "ratings", "reason")
+TRANSFER_COLUMNS = ("trained_on", "tested_on", "system", "metric", "rows", "value", "low", "high", "note")
 SPLIT_COLUMNS = ("domain", "system", "seeds", "value", "low", "high", "note")
 STATE_COLUMNS = ("I", "A", "M", "D", "endpoint", "oracle")
 COUNT_COLUMNS = ("quantity", "ours", "paper", "unit")
@@ -93,8 +97,14 @@ def is_true(text: str) -> bool:
 
 
 def domain_title(domain: str) -> str:
-    """The name of a domain as a reader knows it; a domain of the user's own keeps its name."""
-    return DOMAIN_TITLES.get(domain, domain.replace("_", " ").capitalize())
+    """The name of a domain, or of a further set (`<domain>.<set>`), as a reader knows it; others keep their name."""
+    domain, _, set_name = domain.partition(".")
+    title = DOMAIN_TITLES.get(domain, domain.replace("_", " ").capitalize())
+    if not set_name:
+        return title
+    from faithfuse.datasets.ratings import IMPORTERS
+
+    return f"{title}: {IMPORTERS[set_name].title if set_name in IMPORTERS else set_name}"
 
 
 def class_title(metric_class: str) -> str:
@@ -109,9 +119,10 @@ def class_rank(metric_class: str) -> int:
 
 
 def domain_rank(domain: str) -> tuple[int, str]:
-    """The domain's place in the order of the paper's tables."""
+    """The place of a domain in the order of the paper's tables, its further sets behind it."""
     known = list(DOMAIN_TITLES)
-    return (known.index(domain) if domain in known else len(known), domain)
+    name = domain.partition(".")[0]
+    return (known.index(name) if name in known else len(known), domain)
 
 
 def read_sheet(path: Path | str, columns: Sequence[str] = ()) -> Sheet:

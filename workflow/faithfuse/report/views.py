@@ -28,7 +28,13 @@ MINUS = "\u2212"
 # Keeps values in one line with each other where a row has no interval.
 NO_INTERVAL = "\u00a0"
 NOT_COMPUTED = "not computed"
-COEFFICIENTS = (("", "Pearson"), ("_spearman", "Spearman"), ("_kendall", "Kendall"), ("_auroc", "AUROC"))
+COEFFICIENTS = (
+    ("", "Pearson"),
+    ("_spearman", "Spearman"),
+    ("_kendall", "Kendall"),
+    ("_auroc", "AUROC"),
+    ("_auroc_point", "AUROC per point"),
+)
 
 
 class Cell(NamedTuple):
@@ -141,7 +147,7 @@ def count_cell(text: str) -> Cell:
 
 
 def table_bases(sheet: Sheet) -> list[tuple[str, str, str]]:
-    """The value columns of a Table I–III file as (column, domain, human column).
+    """The value columns of a Table I–III file as (column, study, human column).
 
     A value column is one that has its lower bound beside it (`<column>_low`); a column in which nothing was computed
     (its domain is not part of the run) is left out.
@@ -152,7 +158,11 @@ def table_bases(sheet: Sheet) -> list[tuple[str, str, str]]:
             continue
         if not any(row[column].strip() or _why(row, column) not in ("", NOT_COMPUTED) for row in sheet.rows):
             continue
-        domain = max((name for name in DOMAIN_TITLES if column.startswith(f"{name}_")), key=len, default="")
+        domain = max(
+            (name for name in DOMAIN_TITLES if column.startswith((f"{name}_", f"{name}."))), key=len, default=""
+        )
+        if column.startswith(f"{domain}."):
+            domain = column.rpartition("_")[0]
         bases.append((column, domain, column.removeprefix(f"{domain}_") if domain else column))
     return bases
 
@@ -191,7 +201,7 @@ def metric_cell(row: Row) -> Cell:
     return Cell(row["metric"], mark=dagger, header=True)
 
 
-def correlation_table(sheet: Sheet, name: str, caption: str, extensions: bool) -> Table:
+def correlation_table(sheet: Sheet, name: str, caption: str, extensions: bool, further: bool = False) -> Table:
     """Tables I–III: each human column with our Pearson correlation, its interval, and the published value.
 
     Args:
@@ -200,13 +210,14 @@ def correlation_table(sheet: Sheet, name: str, caption: str, extensions: bool) -
         caption: its heading.
         extensions: show the metrics that the papers' tables do not have, or else the others; the human ceiling
             stands with the others.
+        further: show the further sets, which have no published values, or else the main ones.
     """
     footnotes = Footnotes()
-    bases = table_bases(sheet)
+    bases = [base for base in table_bases(sheet) if ("." in base[1]) == further]
     columns = [Column("Metric"), Column("Class", optional=True)]
     groups = [Group("", "", 2)]
     for _, domain, human in bases:
-        titles = ["this run"] if extensions else ["this run", "paper"]
+        titles = ["this run"] if extensions or further else ["this run", "paper"]
         columns += [Column(title, True) for title in titles]
         groups.append(Group(domain_title(domain), human_title(human), len(titles)))
     rows = []
@@ -217,10 +228,10 @@ def correlation_table(sheet: Sheet, name: str, caption: str, extensions: bool) -
         for base, _, _ in bases:
             value = sheet.number(row, base)
             bounds = interval(sheet.number(row, f"{base}_low"), sheet.number(row, f"{base}_high"))
-            reason = _why(row, base) if value is None or not bounds else ""
+            reason = _why(row, base)
             mark = footnotes.mark(reason) if reason else ""
             cells.append(number_cell(value, bounds or NO_INTERVAL, mark=mark))
-            if not extensions:
+            if len(titles) > 1:
                 paper = sheet.number(row, f"{base}_paper")
                 cells.append(Cell("", numeric=True) if paper is None else number_cell(paper))
         rows.append(cells)
@@ -508,6 +519,113 @@ def split_table(sheets: Sequence[Sheet]) -> Table:
     ]
     caption = "Blind correlation over all splits: mean, and central 95% below"
     return Table("splits", caption, columns, rows, footnotes=footnotes.notes())
+
+
+SCHEMES = {
+    "grouped_cv": "Groups left out",
+    "within_item": "Groups left out, within an item",
+    "system_out": "A system left out",
+    "system_and_group_out": "A system and groups left out",
+    "one_rater": "One rater left out",
+}
+
+
+def _system_cells(by_system: Mapping[str, tuple[Sheet, Row]], systems: Sequence[str]) -> list[Cell]:
+    cells = []
+    for system in systems:
+        if system not in by_system:
+            cells.append(Cell("", numeric=True))
+            continue
+        sheet, row = by_system[system]
+        bounds = interval(sheet.number(row, "low"), sheet.number(row, "high"))
+        cells.append(number_cell(sheet.number(row, "value"), bounds))
+    return cells
+
+
+def validation_table(sheets: Sequence[Sheet]) -> Table:
+    """Every scheme of validation by domain: the fused metric, what it is held against, and simpler ways to fuse."""
+    found: dict[tuple[str, str], dict[str, tuple[Sheet, Row]]] = {}
+    for sheet in sheets:
+        for row in sheet.rows:
+            found.setdefault((row["domain"], row["scheme"]), {})[row["system"]] = (sheet, row)
+    footnotes = Footnotes()
+    rows = []
+    for (domain, scheme), by_system in found.items():
+        note = by_system["fused"][1]["note"] if "fused" in by_system else ""
+        title = Cell(SCHEMES.get(scheme, scheme), mark=footnotes.mark(note) if note else "")
+        cells = [Cell(domain_title(domain), header=True), title]
+        cells.append(count_cell(by_system["fused"][1]["rows"] if "fused" in by_system else ""))
+        against = "human" if "human" in by_system else "best_single"
+        rows.append(cells + _system_cells(by_system, ("fused", against, "difference", "ridge", "random_forest")))
+    columns = [Column("Domain"), Column("Left out"), Column("Rows", True), Column("Fused metric", True)]
+    columns += [Column("Best single metric; one rater: that rater", True), Column("Difference", True)]
+    columns += [Column("Ridge regression", True), Column("Random forest", True)]
+    caption = "Correlation with people under every scheme of validation, 95% interval below"
+    return Table("validation", caption, columns, rows, footnotes=footnotes.notes())
+
+
+def curve_table(sheets: Sequence[Sheet]) -> Table:
+    """The learning curve: blind correlation by the number of rated responses trained on."""
+    found: dict[tuple[str, str], dict[str, tuple[Sheet, Row]]] = {}
+    for sheet in sheets:
+        for row in sheet.rows:
+            found.setdefault((row["domain"], row["training_rows"]), {})[row["system"]] = (sheet, row)
+    rows = []
+    for (domain, size), by_system in found.items():
+        ratings = next(iter(by_system.values()))[1]["ratings"]
+        cells = [Cell(domain_title(domain), header=True), count_cell(size), count_cell(ratings)]
+        rows.append(cells + _system_cells(by_system, ("fused", "best_single", "ridge", "random_forest")))
+    columns = [Column("Domain"), Column("Rated responses", True), Column("Ratings", True)]
+    columns += [Column("Fused metric", True), Column("Best single metric", True)]
+    columns += [Column("Ridge regression", True), Column("Random forest", True)]
+    caption = "Learning curve: blind correlation by what was trained on, mean and central 95% over splits"
+    return Table("learning-curve", caption, columns, rows)
+
+
+def agreement_table(sheets: Mapping[str, Sheet]) -> Table:
+    """Krippendorff's alpha of the raters, by domain and scale."""
+    footnotes = Footnotes()
+    rows = []
+    for domain in sorted(sheets, key=domain_rank):
+        for row in sheets[domain].rows:
+            value = sheets[domain].number(row, "alpha")
+            bounds = interval(sheets[domain].number(row, "low"), sheets[domain].number(row, "high"))
+            mark = footnotes.mark(row["reason"]) if row["reason"].strip() else ""
+            scale = Cell(f"{human_title(row['human'])}, {row['level']}")
+            counts = [count_cell(row[name]) for name in ("units", "raters", "ratings")]
+            rows.append(
+                [Cell(domain_title(domain), header=True), scale, number_cell(value, bounds, mark=mark), *counts]
+            )
+    columns = [Column("Domain"), Column("Scale"), Column("Alpha", True)]
+    columns += [Column("Rated units", True), Column("Raters", True), Column("Ratings", True)]
+    caption = "How far the raters agree: Krippendorff's alpha"
+    return Table("agreement", caption, columns, rows, footnotes=footnotes.notes())
+
+
+def transfer_table(sheets: Sequence[Sheet]) -> Table:
+    """Fused metrics on domains and sets that they were not trained on; pairs without a common metric are counted."""
+    found: dict[tuple[str, str], dict[str, tuple[Sheet, Row]]] = {}
+    for sheet in sheets:
+        for row in sheet.rows:
+            found.setdefault((row["tested_on"], row["trained_on"]), {})[row["system"]] = (sheet, row)
+    footnotes = Footnotes()
+    rows, strangers = [], 0
+    for (tested, trained), by_system in sorted(
+        found.items(), key=lambda entry: (domain_rank(entry[0][0]), domain_rank(entry[0][1]))
+    ):
+        fused = by_system["fused"][1]
+        if not fused["value"].strip():
+            strangers += 1
+            continue
+        mark = footnotes.mark(fused["note"]) if fused["note"].strip() else ""
+        cells = [Cell(domain_title(tested), header=True), Cell(domain_title(trained), mark=mark)]
+        cells.append(count_cell(fused["rows"]))
+        rows.append(cells + _system_cells(by_system, ("fused", "best_single", "difference")))
+    columns = [Column("Tested on"), Column("Trained on"), Column("Rows", True), Column("Fused metric", True)]
+    columns += [Column("Best single metric, chosen in training", True), Column("Difference", True)]
+    notes = [f"{strangers} further pairs have no metric in common."] if strangers else []
+    caption = "Fused metrics on data that they were not trained on, 95% interval below"
+    return Table("transfer", caption, columns, rows, footnotes=footnotes.notes(), notes=notes)
 
 
 def response_table(files: Mapping[str, Sequence[Response]]) -> Table:
