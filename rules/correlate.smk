@@ -17,8 +17,8 @@ rule correlate:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=grows(1000),
-        runtime=grows(30),
+        mem_mb=1000,
+        runtime=30,
     params:
         interval=RUN.correlation.interval,
         resamples=RUN.correlation.resamples,
@@ -28,3 +28,26 @@ rule correlate:
     shell:
         "python -m faithfuse correlate {input.metrics} {input.ratings} --domain {wildcards.domain} --interval {params.interval}"
         " --resamples {params.resamples} --seed {params.seed} --out {output.correlations} 2>&1 | tee {log}"
+
+
+rule agreement:
+    input:
+        ratings="results/items/{domain}/ratings.jsonl",
+        code=code("analysis.agreement", "analysis.commands"),
+    output:
+        agreement=update("results/validation/{domain}/agreement.csv"),
+    log:
+        "results/logs/agreement/{domain}.log",
+    conda:
+        "../envs/faithfuse.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        resamples=RUN.correlation.resamples,
+        seed=RUN.correlation.seed,
+    message:
+        "Asking how far the raters of {wildcards.domain} agree"
+    shell:
+        "python -m faithfuse agreement {input.ratings} --resamples {params.resamples} --seed {params.seed}"
+        " --out {output.agreement} 2>&1 | tee {log}"

@@ -26,8 +26,8 @@ rule fuse:
         "../envs/faithfuse.yaml"
     threads: 1
     resources:
-        mem_mb=grows(2000),
-        runtime=grows(120),
+        mem_mb=2000,
+        runtime=120,
     params:
         seeds=RUN.fusion.seeds,
         blind_fraction=RUN.fusion.blind_fraction,
@@ -57,11 +57,79 @@ rule score:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=grows(1000),
-        runtime=grows(10),
+        mem_mb=1000,
+        runtime=10,
     params:
         model=subpath(input.model, parent=True),
     message:
         "Scoring {wildcards.domain} with the fused metric"
     shell:
         "python -m faithfuse score {input.metrics} --model {params.model} --out {output.scores} 2>&1 | tee {log}"
+
+
+rule validate:
+    input:
+        metrics="results/metrics/{domain}.csv",
+        meta="results/metrics/{domain}.csv.meta.json",
+        ratings="results/items/{domain}/ratings.jsonl",
+        code=code("analysis.validation", "analysis.commands"),
+    output:
+        validation=update("results/validation/{domain}/validation.csv"),
+        curve=optional(
+            RUN.fusion.curve_seeds,
+            update("results/validation/{domain}/learning_curve.csv"),
+        ),
+    log:
+        "results/logs/validate/{domain}.log",
+    benchmark:
+        "results/benchmarks/rules/validate_{domain}.tsv"
+    conda:
+        "../envs/faithfuse.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    params:
+        repeats=RUN.fusion.repeats,
+        folds=RUN.fusion.folds,
+        curve_seeds=RUN.fusion.curve_seeds,
+        seed=RUN.fusion.seed,
+        interactions=RUN.fusion.interactions,
+        out=subpath(output.validation, parent=True),
+    message:
+        "Asking how far the fused metric of {wildcards.domain} can be trusted"
+    shell:
+        "python -m faithfuse validate {input.metrics} {input.ratings} --repeats {params.repeats}"
+        " --folds {params.folds} --curve-seeds {params.curve_seeds} --seed {params.seed}"
+        " --interactions {params.interactions} --threads {threads} --out {params.out} 2>&1 | tee {log}"
+
+
+def other_models(wildcards):
+    """The fused models of all domains but the study's own."""
+    others = [domain for domain in DOMAINS if domain != wildcards.domain]
+    return expand("results/fusion/{domain}/model.json", domain=others)
+
+
+rule transfer:
+    input:
+        metrics="results/metrics/{domain}.csv",
+        meta="results/metrics/{domain}.csv.meta.json",
+        ratings="results/items/{domain}/ratings.jsonl",
+        models=other_models,
+        code=code("analysis.transfer", "analysis.commands"),
+    output:
+        transfer=update("results/transfer/{domain}.csv"),
+    log:
+        "results/logs/transfer/{domain}.log",
+    conda:
+        "../envs/faithfuse.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        models=lambda wildcards, input: repeated("--model", input.models),
+    message:
+        "Testing fused metrics of other domains on {wildcards.domain}"
+    shell:
+        "python -m faithfuse transfer {input.metrics} {input.ratings} {params.models}"
+        " --domain {wildcards.domain} --out {output.transfer} 2>&1 | tee {log}"
