@@ -18,7 +18,7 @@ SMALL = {
     "limit": 14,
     "llm": {"max_new_tokens": 24},
     "correlation": {"resamples": 200},
-    "fusion": {"seeds": 2},
+    "fusion": {"seeds": 2, "folds": 2, "curve_seeds": 1},
 }
 
 
