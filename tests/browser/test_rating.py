@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from faithfuse.annotate import judge, sources
+from faithfuse.annotate import adjudicate, judge, sources
 
 
 def come_in(visit, served, name="anna", **options):
@@ -85,6 +85,46 @@ def test_a_note_is_saved_with_the_rating_and_can_be_changed_alone(serve, visit, 
     page.locator("#save-note").click()
     page.wait_for_url("**/item/2")
     assert judge.page(served.store, "anna", 1).standing == judge.Standing(3, "changed")
+
+
+def test_a_note_that_is_not_saved_yet_survives_arrows_and_a_closed_window(serve, visit, questions):
+    served = serve(questions)
+    page = come_in(visit, served)
+    page.locator("#go").click()
+    listening(page)
+    page.keyboard.press("n")
+    page.keyboard.type("half a thought")
+    page.keyboard.press("Escape")
+    press(page, "ArrowRight", goes_to="**/item/2")
+    assert page.locator("#note").input_value() == ""
+    context = page.context
+    page.close()
+    page = context.new_page()
+    page.goto(served.base + "/item/1")
+    page.get_by_text("The note that you had not saved yet is back").wait_for()
+    assert page.locator("#note").input_value() == "half a thought"
+    press(page, "3")
+    assert judge.page(served.store, "anna", 1).standing == judge.Standing(3, "half a thought")
+    page.goto(served.base + "/item/1")
+    listening(page)
+    assert page.locator("#status").inner_text() == "You said: 3."
+
+
+def test_a_browser_that_keeps_nothing_for_pages_rates_and_waits_for_the_connection_too(serve, visit, questions):
+    served = serve(questions)
+    page = come_in(visit, served)
+    page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('', 'SecurityError'); }})"
+    )
+    page.locator("#go").click()
+    press(page, "4")
+    listening(page)
+    page.context.set_offline(True)
+    page.keyboard.press("2")
+    page.get_by_text("kept in this window alone (leave it open)").wait_for()
+    page.context.set_offline(False)
+    page.wait_for_url("**/item/3")
+    assert standing(served) == {1: 4, 2: 2}
 
 
 def test_two_windows_of_one_annotator_do_not_overwrite_each_other_unseen(serve, visit, questions):
@@ -311,10 +351,19 @@ def test_ratings_are_adjudicated_after_closing_beside_the_originals(serve, visit
     lead.get_by_role("button", name="Close independent labelling").click()
     lead.get_by_role("link", name="Decide on disagreements").click()
     lead.locator("tbody a").first.click()
-    lead.locator("#note").fill("the reference says so")
-    lead.locator("button[value='2']").click()
+    lead.locator("#decide[data-listening]").wait_for()
+    lead.keyboard.press("n")
+    lead.keyboard.type("the reference says so, not 5")
+    lead.keyboard.press("Escape")
+    lead.keyboard.press("2")
     lead.wait_for_url("**/disagreements")
     assert "1 decided" in lead.locator("main").inner_text()
+    (decided,) = adjudicate.decisions(served.store.read()).values()
+    assert (decided["likert"], decided["note"]) == (2, "the reference says so, not 5")
+    with lead.expect_download() as download:
+        lead.get_by_role("link", name="Progress").click()
+        lead.get_by_role("link", name="Download everything").click()
+    assert download.value.suggested_filename == "study.zip"
     assert standing(served, "anna") == {1: 5, 2: 5}
     assert standing(served, "ben") == {1: 1, 2: 1}
     page.goto(served.base + "/item/1")

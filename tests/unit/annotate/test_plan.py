@@ -91,7 +91,7 @@ def test_a_new_annotator_takes_over_what_another_has_not_judged(make_study, mate
     assert not set(own[1:]) & set(listed(study, "ben"))
 
 
-@pytest.mark.parametrize("name", ["", "a b", "<b>", "x" * 65, "a/b", "a\nb"])
+@pytest.mark.parametrize("name", ["", "a b", "<b>", "x" * 65, "a/b", "a\nb", "@SUM", "-1", "+1"])
 def test_a_name_that_would_break_a_file_or_a_page_is_refused(make_study, material, name):
     with pytest.raises(FaithfuseError, match="pseudonym"):
         plan.add_annotator(Store(make_study(material).database), Settings(), name)

@@ -64,7 +64,18 @@ def test_a_study_is_never_written_over(tmp_path, workflow):
     assert [path.name for path in (tmp_path / "study").iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.parametrize("given", ["results/responses", "results/responses/long_form_qa.jsonl"])
+def test_the_workflows_responses_find_their_items_beside_them(tmp_path, workflow, given):
+    found = sources.load([tmp_path / given])
+    assert {response.system for response in found.responses} == {"generated"}
+    assert len(found.responses) == 12
+    assert len(found.items) == 13  # what was not answered stays in the study too
+    result = run("init", tmp_path / "study", "--from", tmp_path / given, "--sample", "5", "--seed", "3")
+    assert result.output.startswith("annotator-1: 5 to judge\n")
+
+
 def test_a_study_that_cannot_be_made_leaves_no_folder(tmp_path, workflow):
+    (workflow[0] / "items.jsonl").unlink()
     result = run("init", tmp_path / "study", "--from", workflow[1])
     assert "answers an item that is in none of the files" in str(result.exception)
     assert not (tmp_path / "study").exists()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 
 import pytest
 
-from faithfuse.annotate import judge, sources
+from faithfuse.annotate import figures, judge, sources
 from faithfuse.annotate.access import HEADERS, Access
 from faithfuse.annotate.store import Store
 
@@ -298,3 +300,35 @@ def test_the_lead_sees_coverage_and_agreement_and_closes(study, client_of, made)
     assert "Independent labelling is closed" in closed
     anna = client_of(study, "anna")
     assert anna.post("/item/1", data=rating(anna.get("/item/1").text)).status_code == 423
+
+
+def test_the_lead_alone_downloads_everything(study, client_of):
+    anna = client_of(study, "anna")
+    anna.post("/item/1", data=rating(anna.get("/item/1").text, note="mine"))
+    assert anna.get("/study/export.zip").status_code == 401
+    answer = client_of(study, "lead").get("/study/export.zip")
+    assert answer.headers["content-type"] == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert {"study/ratings.csv", "study/history.csv", "study/data_dictionary.csv"} <= set(archive.namelist())
+        assert b",mine," in archive.read("study/history.csv")
+        assert b"configfile study/run.yaml" in archive.read("study/run.yaml")
+
+
+def test_who_adjudicates_sees_the_notes_to_what_stands(study, client_of, made):
+    for name, likert, note in (("anna", "1", HOSTILE), ("ben", "5", "")):
+        client = client_of(study, name)
+        for position in range(1, 28):
+            client.post(f"/item/{position}", data=rating(client.get(f"/item/{position}").text, likert, note=note))
+    lead = client_of(study, "lead")
+    lead.post("/study/close", data={"csrf": made.csrf(lead.get("/study").text), "act": "close"})
+    page = lead.get("/study/disagreements/1").text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<script>alert" not in page
+
+
+def test_the_lead_sees_how_often_people_abstained(study, client_of):
+    anna = client_of(study, "anna")
+    for position, likert in ((1, "abstain"), (2, "4"), (3, "4"), (4, "2")):
+        anna.post(f"/item/{position}", data=rating(anna.get(f"/item/{position}").text, likert))
+    store = Store(study.database)
+    assert {row["unresolved"] for row in figures.agreement(store, study.settings, resamples=0)} == {0.25}

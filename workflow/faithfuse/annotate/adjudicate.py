@@ -28,6 +28,7 @@ class Disagreement:
         spread: largest minus smallest rating; for a tuple, how many of I, A, M, D and support differ.
         fields: what they differ in: `likert`, or predicates and `support`.
         labels: what everybody said, by annotator: ratings (None for abstain) or records.
+        notes: what they wrote to it, by annotator; only those who wrote something.
         decided: the adjudication that stands, or None.
     """
 
@@ -37,6 +38,7 @@ class Disagreement:
     spread: int
     fields: tuple[str, ...]
     labels: dict[str, Any]
+    notes: dict[str, str]
     decided: dict[str, Any] | None
 
 
@@ -77,6 +79,19 @@ def original_records(db: sqlite3.Connection) -> dict[int, dict[str, dict[str, An
     return found
 
 
+def _notes(db: sqlite3.Connection, kind: str) -> dict[int, dict[str, str]]:
+    """The notes to what stands, by unit and annotator."""
+    rows = (
+        "SELECT standing.unit_id, standing.annotator, note FROM standing JOIN event USING (event_id)"
+        if kind == "rating"
+        else "SELECT unit_id, annotator, note FROM label ORDER BY revision"
+    )
+    found: dict[int, dict[str, str]] = defaultdict(dict)
+    for row in db.execute(rows):
+        found[row["unit_id"]][row["annotator"]] = row["note"]
+    return found
+
+
 def decisions(db: sqlite3.Connection) -> dict[int, dict[str, Any]]:
     """The adjudication that stands, by unit: `likert` or `record`, `note`, `made_at`, `revision`."""
     return {
@@ -100,7 +115,7 @@ def disagreements(store: Store, kind: str, *, least: int = 1) -> list[Disagreeme
         least: the smallest spread to list.
     """
     db = store.read()
-    decided = decisions(db)
+    decided, notes = decisions(db), _notes(db, kind)
     originals: dict[int, dict[str, Any]] = original_ratings(db) if kind == "rating" else original_records(db)
     found = []
     for row in db.execute("SELECT * FROM unit WHERE expected IS NULL ORDER BY unit_id"):
@@ -127,6 +142,7 @@ def disagreements(store: Store, kind: str, *, least: int = 1) -> list[Disagreeme
                     spread=spread,
                     fields=fields,
                     labels=labels,
+                    notes={name: text for name, text in notes[row["unit_id"]].items() if text},
                     decided=decided.get(row["unit_id"]),
                 )
             )

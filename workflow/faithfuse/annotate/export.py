@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import re
+import tempfile
+import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from faithfuse.analysis.csvfile import write_csv
 from faithfuse.annotate import adjudicate, figures
@@ -19,7 +24,7 @@ from faithfuse.annotate.store import Store, now
 from faithfuse.annotate.study import Settings
 from faithfuse.audit.canonical import canonical_json
 from faithfuse.errors import InputError
-from faithfuse.records import Item, Rating, Response, atomic_write, write_records
+from faithfuse.records import EVALUATED_DOMAINS, Item, Rating, Response, atomic_write, write_records
 
 RATING_COLUMNS = ("item_id", "system", "annotator", "point", "likert")
 
@@ -39,7 +44,7 @@ DICTIONARY: dict[str, dict[str, str]] = {
         "point": "zero-based point, empty for the whole response",
         "kind": "rate, or undo",
         "likert": "1 to 5; empty for an abstention and for an undo",
-        "note": "the annotator's note",
+        "note": "the annotator's note (text that a spreadsheet would take for a formula has an apostrophe before it)",
         "seconds": "how long the page was visible",
         "made_at": "when the server stored it (UTC)",
         "undoes": "the event that an undo takes back",
@@ -58,7 +63,7 @@ DICTIONARY: dict[str, dict[str, str]] = {
         "M": "materiality, likewise",
         "D": "disclosure, likewise",
         "support": "citation support, likewise; apart from the four",
-        "note": "the annotator's note",
+        "note": "the annotator's note (text that a spreadsheet would take for a formula has an apostrophe before it)",
         "seconds": "how long the page was visible",
         "made_at": "when the record was sealed (UTC)",
     },
@@ -68,7 +73,7 @@ DICTIONARY: dict[str, dict[str, str]] = {
         "point": "zero-based point, empty for the whole",
         "field": "likert; or I, A, M, D, support",
         "value": "what was decided; empty for unknown",
-        "note": "why",
+        "note": "why (text that a spreadsheet would take for a formula has an apostrophe before it)",
         "revision": "how often it was decided; the latest is shown",
         "made_at": "when (UTC)",
     },
@@ -94,6 +99,7 @@ DICTIONARY: dict[str, dict[str, str]] = {
         "units": "units judged",
         "annotators": "people",
         "judgements": "judgements that are not missing",
+        "unresolved": "share of abstentions, or of unknowns in this field",
         "reason": "why alpha or its interval is empty",
     },
     "confusion.csv": {
@@ -104,6 +110,8 @@ DICTIONARY: dict[str, dict[str, str]] = {
     },
 }
 """File → column → meaning: `data_dictionary.csv`."""
+FOR_PEOPLE = ("history.csv", "labels.csv", "adjudicated.csv")
+"""Tables with free text, for people and their spreadsheets; `ratings.csv` is for programs and keeps ids as they are."""
 
 
 def study_records(store: Store, kind: type[Item] | type[Response]) -> list[Any]:
@@ -123,6 +131,14 @@ def write_ratings(path: Path, ratings: Sequence[Rating]) -> None:
     write_csv(path, RATING_COLUMNS, [{**rating.model_dump(), "likert": _whole(rating.likert)} for rating in ratings])
 
 
+def safe_in_spreadsheets(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row in which no text is a formula to a spreadsheet: an apostrophe goes before what would start one (OWASP)."""
+    return {
+        name: f"'{value}" if isinstance(value, str) and value.lstrip(" ")[:1] in tuple("=+-@\t\r\n") else value
+        for name, value in row.items()
+    }
+
+
 def _whole(likert: float | None) -> int | None:
     return None if likert is None else int(likert)
 
@@ -130,8 +146,8 @@ def _whole(likert: float | None) -> int | None:
 def write_folder(store: Store, settings: Settings, out: Path) -> list[Path]:
     """Write everything a study holds, with a data dictionary; returns the files.
 
-    A rating study also gives `items.jsonl`, `responses.jsonl` and `ratings.jsonl`: a data folder as the workflow's
-    configuration takes it (`data: [{set: folder, root: …}]`).
+    A rating study also gives `items.jsonl`, `responses.jsonl` and `ratings.jsonl`, a data folder as the workflow's
+    configuration takes it, and `run.yaml`, the configuration that runs the workflow on it.
     """
     tables: dict[str, Iterable[Mapping[str, Any]]] = {
         "coverage.csv": figures.coverage(store, settings),
@@ -150,7 +166,9 @@ def write_folder(store: Store, settings: Settings, out: Path) -> list[Path]:
             write_records(out / name, records)
             written.append(out / name)
         write_ratings(out / "ratings.csv", ratings)
-        written.append(out / "ratings.csv")
+        with atomic_write(out / "run.yaml") as stream:
+            stream.write(run_config(out, study_records(store, Item), ratings))
+        written += [out / "ratings.csv", out / "run.yaml"]
         tables["history.csv"] = _history_rows(store)
     else:
         for name, lines in (("records.jsonl", record_lines(store)), ("adjudicated.jsonl", adjudicated_lines(store))):
@@ -159,7 +177,8 @@ def write_folder(store: Store, settings: Settings, out: Path) -> list[Path]:
             written.append(out / name)
         tables["labels.csv"] = _label_rows(store)
     for name, rows in tables.items():
-        write_csv(out / name, tuple(DICTIONARY[name]), rows)
+        safe = map(safe_in_spreadsheets, rows) if name in FOR_PEOPLE else rows
+        write_csv(out / name, tuple(DICTIONARY[name]), safe)
         written.append(out / name)
     present = {path.name for path in written}
     write_csv(
@@ -173,6 +192,42 @@ def write_folder(store: Store, settings: Settings, out: Path) -> list[Path]:
         ],
     )
     return [*written, out / "data_dictionary.csv"]
+
+
+def run_config(folder: Path, items: Iterable[Item], ratings: Iterable[Rating]) -> str:
+    """The configuration with which the workflow goes on with what was rated, as YAML.
+
+    Args:
+        folder: the data folder, as seen from where the workflow runs.
+        items: the study's items.
+        ratings: its ratings; the run evaluates the domains that have any.
+    """
+    rated = {rating.item_id for rating in ratings}
+    domains = {item.domain for item in items if item.item_id in rated}
+    overlay = {
+        "name": re.sub(r"[^\w-]+", "-", folder.resolve().name).strip("-") or "rated",
+        "note": "",
+        "data": [{"set": "folder", "root": folder.as_posix()}],
+        "domains": [str(domain) for domain in EVALUATED_DOMAINS if domain in domains],
+        "llm": {"respond": False},
+    }
+    return (
+        f"# Goes on with these ratings: snakemake --cores 2 --configfile {(folder / 'run.yaml').as_posix()}\n"
+        "# The responses are those that were rated, so none are generated anew.\n"
+    ) + yaml.safe_dump(overlay, sort_keys=False, allow_unicode=True)
+
+
+def zipped(store: Store, settings: Settings) -> bytes:
+    """Everything that `write_folder` writes, as a ZIP archive; the same state gives the same bytes."""
+    archive = io.BytesIO()
+    with tempfile.TemporaryDirectory() as temporary, zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as stream:
+        home = Path(temporary)
+        for path in sorted(write_folder(store, settings, home / "study")):
+            text = path.read_text(encoding="utf-8")
+            if path.name == "run.yaml":  # it is unpacked where nobody knows yet
+                text = text.replace((home / "study").as_posix(), "study")
+            stream.writestr(zipfile.ZipInfo(f"study/{path.name}", (1980, 1, 1, 0, 0, 0)), text.encode())
+    return archive.getvalue()
 
 
 def _confusion_rows(store: Store, settings: Settings) -> list[dict[str, Any]]:
@@ -370,7 +425,7 @@ def _person(completed_by: Any) -> str:
     if isinstance(completed_by, Mapping):
         completed_by = completed_by.get("email") or completed_by.get("username") or completed_by.get("id")
     name = str(completed_by if completed_by is not None else "unknown")
-    return re.sub(r"[^\w.@+-]", "_", name)[:64]
+    return re.sub(r"^[^\w]|[^\w.@+-]", "_", name)[:64]
 
 
 def import_ratings(store: Store, path: Path) -> tuple[int, int]:

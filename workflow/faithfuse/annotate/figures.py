@@ -36,6 +36,7 @@ AGREEMENT_COLUMNS = (
     "units",
     "annotators",
     "judgements",
+    "unresolved",
     "reason",
 )
 CONFUSION_COLUMNS = ("field", "one", "other", "pairs")
@@ -99,7 +100,7 @@ def coverage(store: Store, settings: Settings) -> list[dict[str, Any]]:
                 "assigned": assigned,
                 "done": len(standing) if settings.kind == "rating" else touched,
                 "median_seconds": statistics.median(times) if times else None,
-                "unresolved": said.count(None) / len(said) if said else None,
+                "unresolved": _share_open(said),
                 "changed": saves - touched,
                 "checks_done": len(checks),
                 "checks_passed": sum(str(row["likert"]) in row["expected"].split() for row in checks),
@@ -118,7 +119,8 @@ def agreement(store: Store, settings: Settings, *, resamples: int = 2000, seed: 
     if settings.kind == "rating":
         from faithfuse.analysis.agreement import agreement_rows
 
-        rows = agreement_rows(ratings(store), resamples=resamples, seed=seed)
+        said = ratings(store)
+        rows = agreement_rows(said, resamples=resamples, seed=seed)
         return [
             {
                 **row,
@@ -126,6 +128,7 @@ def agreement(store: Store, settings: Settings, *, resamples: int = 2000, seed: 
                 "unknown": "missing",
                 "annotators": row["raters"],
                 "judgements": row["ratings"],
+                "unresolved": _share_open([rating.likert for rating in said]),
             }
             for row in rows
         ]
@@ -161,10 +164,18 @@ def agreement(store: Store, settings: Settings, *, resamples: int = 2000, seed: 
                     "units": len(records),
                     "annotators": len(names),
                     "judgements": int(np.count_nonzero(~np.isnan(values))),
+                    "unresolved": _share_open(
+                        [adjudicate.value_of(record, field) for each in records.values() for record in each.values()]
+                    ),
                     "reason": alpha.reason,
                 }
             )
     return rows
+
+
+def _share_open(said: list[Any]) -> float | None:
+    """The share of abstentions or unknowns in what was said; None when nothing was."""
+    return said.count(None) / len(said) if said else None
 
 
 def confusion(store: Store, settings: Settings) -> list[dict[str, Any]]:

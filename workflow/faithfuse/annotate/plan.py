@@ -24,18 +24,20 @@ class Unit(NamedTuple):
     point: int | None
 
 
-NAME = re.compile(r"[\w.@+-]{1,64}")
+NAME = re.compile(r"\w[\w.@+-]{0,63}")
 
 
 def check_name(name: str) -> str:
     """An annotator's name (better a pseudonym: it stands in the exported ratings).
 
     Raises:
-        FaithfuseError: it is empty, too long, or holds other signs than letters, digits and `._@+-`.
+        FaithfuseError: it is empty, too long, begins with a sign (a spreadsheet might take it for a formula), or holds
+            other signs than letters, digits and `._@+-`.
     """
     if not NAME.fullmatch(name):
         raise FaithfuseError(
-            f"annotator {name!r:.80}: a name has 1 to 64 letters, digits or . _ @ + -. Choose such a pseudonym."
+            f"annotator {name!r:.80}: a name has 1 to 64 letters, digits or . _ @ + - and begins with a letter or "
+            "digit. Choose such a pseudonym."
         )
     return name
 

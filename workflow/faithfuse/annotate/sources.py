@@ -29,7 +29,8 @@ def load(paths: Sequence[Path], systems: Sequence[str] = ()) -> Material:
     """Read items and responses from files and folders.
 
     A folder holds `items.jsonl` (and `responses.jsonl`), or such folders, or response files. A `.jsonl` file holds
-    items or responses, a `.csv` file one response a row, a `.json` file Label Studio tasks.
+    items or responses, a `.csv` file one response a row, a `.json` file Label Studio tasks. Responses that lie where
+    the workflow puts them (`results/responses`) find their items beside them (`results/items`).
 
     Args:
         paths: files and folders; the same record may stand in several, a different one under the same key may not.
@@ -51,6 +52,10 @@ def load(paths: Sequence[Path], systems: Sequence[str] = ()) -> Material:
                     record=" ".join(record.sort_key()),
                     fix="Give each its own id, or pass one of the files alone.",
                 )
+    if any((item_id,) not in items for item_id, _ in responses):
+        for path in _items_beside(paths):
+            for item in read_records(path, Item):
+                items.setdefault(item.sort_key(), (item, path))
     for (item_id, system), (_, path) in responses.items():
         if (item_id,) not in items:
             raise InputError(
@@ -86,6 +91,20 @@ def _files(paths: Iterable[Path]) -> list[Path]:
             )
         files += found
     return files
+
+
+def _items_beside(paths: Iterable[Path]) -> list[Path]:
+    """The workflow's item files that belong to its response files: `items/<domain>/items.jsonl` beside `responses/`."""
+    return [
+        file
+        for path in paths
+        for file in (
+            sorted(path.parent.glob("items/*/items.jsonl"))
+            if path.is_dir()
+            else [path.parent.parent / "items" / path.stem / "items.jsonl"]
+        )
+        if file.is_file()
+    ]
 
 
 def _read(path: Path) -> list[Any]:

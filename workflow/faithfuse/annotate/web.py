@@ -305,6 +305,14 @@ class Pages:
         values = await run_in_threadpool(figures.overview, self.store, self.settings)
         return self._html("study.html", session, audit=self.audit, **values)
 
+    async def export(self, request: Request, session: Session) -> Response:
+        """Everything that the study holds, as an archive."""
+        from faithfuse.annotate import export
+
+        data = await run_in_threadpool(export.zipped, self.store, self.settings)
+        headers = {"Content-Disposition": 'attachment; filename="study.zip"'}
+        return Response(data, media_type="application/zip", headers=headers)
+
     async def close(self, request: Request, session: Session) -> Response:
         """Close or open independent labelling."""
         act = adjudicate.reopen if request.state.form.get("act") == "open" else adjudicate.close
@@ -377,6 +385,7 @@ class Pages:
             Route("/item/{position:int}", annotator(self.save_item), methods=["POST"]),
             Route("/undo", annotator(self.undo), methods=["POST"]),
             Route("/study", lead(self.study_page)),
+            Route("/study/export.zip", lead(self.export)),
             Route("/study/close", lead(self.close), methods=["POST"]),
             Route("/study/disagreements", lead(self.disagreements)),
             Route("/study/disagreements/{unit:int}", lead(self.adjudicate)),

@@ -8,6 +8,7 @@ const undo = document.getElementById("undo");
 const note = document.getElementById("note");
 const conflict = document.getElementById("conflict");
 const FORM = "application/x-www-form-urlencoded";
+const draftKey = `draft-${new URL(form.action).pathname}-${form.base.value}`;
 let listening = false;
 let busy = false;
 setTimeout(() => {
@@ -22,6 +23,7 @@ const word = (likert) => (likert === "abstain" || likert === null ? "abstain" : 
 function settledRating(change, { status, answer }) {
   busy = false;
   if (status === 200) {
+    kept.remove(change.draft);
     kept.set("said", `Item ${change.position}: ${word(change.likert)}, saved. U takes it back.`);
     location.assign(answer.next);
   } else if (status === 409 && change.url === new URL(form.action).pathname) {
@@ -45,6 +47,7 @@ function rate(likert, base = form.base.value) {
     type: FORM,
     body: new URLSearchParams(fields).toString(),
     position: form.dataset.position,
+    draft: draftKey,
     likert,
   };
   for (const button of form.querySelectorAll("button[name=likert]")) {
@@ -78,6 +81,12 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   rate(event.submitter.value);
 });
+
+// A note is stored with the rating; until then the browser keeps it.
+note.addEventListener("input", () => kept.set(draftKey, note.value));
+const draft = kept.get(draftKey, note.value);
+const unsaved = draft !== note.value;
+note.value = draft;
 
 undo.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -116,10 +125,9 @@ addEventListener("keydown", (event) => {
 });
 
 const said = kept.get("said", null);
-if (said) {
-  say(said);
-  kept.remove("said");
-}
+if (unsaved) say("The note that you had not saved yet is back; it is saved with the rating.");
+else if (said) say(said);
+kept.remove("said");
 document.querySelector(".turn.relevant")?.scrollIntoView({ block: "nearest" });
 scrollTo(0, 0);
 sendKept((change, result) => settledRating(change, result));

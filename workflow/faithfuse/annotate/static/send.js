@@ -3,21 +3,34 @@
 
 const meta = (name) => document.querySelector(`meta[name="${name}"]`).content;
 const storage = meta("storage");
-const pendingKey = `${storage}-pending`;
 
+// What this browser keeps; in this window alone where it keeps nothing for pages, or has no room left.
+const windowOnly = new Map();
 export const kept = {
   get(name, otherwise) {
+    const key = `${storage}-${name}`;
     try {
-      return JSON.parse(localStorage.getItem(`${storage}-${name}`)) ?? otherwise;
+      return JSON.parse(windowOnly.get(key) ?? localStorage.getItem(key)) ?? otherwise;
     } catch {
       return otherwise;
     }
   },
   set(name, value) {
-    localStorage.setItem(`${storage}-${name}`, JSON.stringify(value));
+    const key = `${storage}-${name}`;
+    try {
+      localStorage.setItem(key, JSON.stringify(value));
+      windowOnly.delete(key);
+    } catch {
+      windowOnly.set(key, JSON.stringify(value));
+    }
   },
   remove(name) {
-    localStorage.removeItem(`${storage}-${name}`);
+    windowOnly.delete(`${storage}-${name}`);
+    try {
+      localStorage.removeItem(`${storage}-${name}`);
+    } catch {
+      // Nothing is kept there.
+    }
   },
 };
 
@@ -68,7 +81,8 @@ export async function send(change, settled) {
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
     }
-    say("Not saved yet: the connection is lost. Your answer is kept on this device and is sent again.", true);
+    const where = windowOnly.has(`${storage}-pending`) ? "in this window alone (leave it open)" : "on this device";
+    say(`Not saved yet: the connection is lost. Your answer is kept ${where} and is sent again.`, true);
     await new Promise((resolve) => {
       waiting = resolve;
       setTimeout(resolve, delay);
