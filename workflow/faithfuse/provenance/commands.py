@@ -128,6 +128,42 @@ def _register_reading(manifest: typer.Typer) -> None:
         said = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
         typer.echo(f"run {found.run_id}: all files are as listed ({said})")
 
+    @manifest.command()
+    def diff(
+        a: Path = typer.Argument(..., help="Results folder of one run."),
+        b: Path = typer.Argument(..., help="Results folder of another."),
+        show: int = typer.Option(20, min=0, help="How many of the table values that differ to print."),
+        out: Path = typer.Option(None, help="Write every value that differs, with its explanation, as CSV."),
+    ) -> None:
+        """Say which table values differ between two runs, and which input explains each; exit status 1 if one does.
+
+        Differences of arithmetic (threads, processor, GPU) within the stated precision are told apart and are none.
+        """
+        from faithfuse.provenance.diff import compare, render, write_values
+
+        found = compare(a, b)
+        for line in render(found, show):
+            typer.echo(line)
+        if out is not None:
+            write_values(found, out)
+        if found.differs:
+            raise typer.Exit(1)
+
+    @manifest.command()
+    def crate(
+        folder: Path = typer.Argument(Path("results"), metavar="[DIR]", help="The results folder."),
+        root: Path = typer.Option(None, help="Where inputs and code lie; the folder above DIR unless given."),
+        author: list[str] = typer.Option([], help="A person who ran it, for the deposit (repeat)."),
+        licence: str = typer.Option(None, help="Address of the licence that the crate is given under."),
+        inputs: bool = typer.Option(True, help="Put the inputs that lie in the repository into the crate."),
+        out: Path = typer.Option(..., help="The crate: a new folder, or a .zip file."),
+    ) -> None:
+        """Pack a verified run as an RO-Crate (Workflow Run Crate), ready to deposit."""
+        from faithfuse.provenance.crate import write_crate
+
+        said = write_crate(folder, out, root=root, authors=author, licence=licence, with_inputs=inputs)
+        typer.echo(f"{out}: {said}")
+
 
 def _pairs(options: list[str]) -> dict[str, Path]:
     """`NAME=PATH` options as a mapping.
