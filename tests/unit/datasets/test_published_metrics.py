@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import pytest
 
+from faithfuse.datasets.published import published_scores
+from faithfuse.errors import InputError
 from faithfuse.metrics.ngram import Ngram
 
 SYSTEMS = "BCDEFGHIJKLMN"
@@ -40,6 +43,31 @@ def test_rouge_agrees_with_dialsummevals_authors(real_data):
     assert ((difference < 1e-3).mean(axis=0) > 0.9).all()
     assert (difference.mean(axis=0) < 0.005).all()
     assert all(np.corrcoef(ours[:, k], theirs[:, k])[0, 1] > 0.995 for k in range(3))
+
+
+def test_published_values_are_joined_on_dialogue_and_system(real_data):
+    scores = published_scores("dialsummeval", real_data)
+    assert (len(scores), len({score.metric for score in scores})) == (13 * 100 * 32, 32)
+    # Line 1 of dials.txt is the dialogue that begins so; its first value by system B stands in line 2 of the CSV.
+    lines = (real_data / "human/dialsummeval/human_judgment.jsonl").read_text(encoding="utf-8").splitlines()
+    (key,) = {r["id"] for r in map(json.loads, lines) if r["dialogue"].startswith("| Adelina: Hi handsome. Where you")}
+    (value,) = [
+        score.value
+        for score in scores
+        if (score.item_id, score.system, score.metric) == (f"dialsummeval:{key}", "B", "DialSummEval rouge-1")
+    ]
+    assert value == 0.058252427184466
+
+
+def test_published_values_of_other_summaries_are_refused_with_their_line(real_data, tmp_path):
+    shutil.copytree(real_data / "human/dialsummeval", tmp_path / "set")
+    path = tmp_path / "set/models_eval_new/C/summs.txt"
+    lines = path.read_text(encoding="utf-8").split("\n")
+    path.write_text("\n".join([lines[1], lines[0], *lines[2:]]), encoding="utf-8")
+    with pytest.raises(InputError, match=r"C/metrics.csv:2: belongs to a summary by C that nobody rated"):
+        published_scores("dialsummeval", tmp_path / "set")
+    with pytest.raises(InputError, match="Choose from dialsummeval"):
+        published_scores("mtrag", tmp_path)
 
 
 def _mtrag(real_data):

@@ -46,6 +46,21 @@ def _register_ratings(data: typer.Typer) -> None:
         _echo_account(card)
 
     @data.command()
+    def published(
+        set_: str = typer.Argument(..., metavar="SET", help="Name of the set: dialsummeval."),
+        root: Path = typer.Option(..., help="Folder with the set's original files, or a data folder above it."),
+        out: Path = typer.Option(..., help="Score records (JSON Lines), for `faithfuse metrics --scores`."),
+    ) -> None:
+        """Write the metric values that a set's authors published for its responses, as scores of ours."""
+        from faithfuse.datasets.published import published_scores
+        from faithfuse.records import write_records
+
+        scores = published_scores(set_, root)
+        write_records(out, scores)
+        names = {score.metric for score in scores}
+        typer.echo(f"{set_}: {len(names)} metrics of {len({(s.item_id, s.system) for s in scores})} responses")
+
+    @data.command()
     def describe(
         folders: list[Path] | None = typer.Argument(None, help="Folders of `data import`; none: list the known sets."),
         out: Path | None = typer.Option(None, help="Write the table as CSV too."),
