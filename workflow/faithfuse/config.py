@@ -81,6 +81,11 @@ class Llm(Section):
     )
     max_new_tokens: int = Field(default=256, ge=1, description="Token limit of a response (paper, section IV-A: 256).")
     respond: bool = Field(default=True, description="Generate a response of the model to every item.")
+    summary_variants: list[Literal["fact_reference", "full_reference"]] = Field(
+        default=[],
+        description="Also judge summaries against the reference: each point against each of its points, or the whole. "
+        "Extensions of this project that cost LLM time; none by default.",
+    )
     threads: int = Field(
         default=1, ge=1, description="CPU threads of one LLM job; part of what decides the last digits."
     )

@@ -173,7 +173,8 @@ class Verdict(Record):
     """What the LLM judge says of a response or of one point.
 
     `scope` is `answer` (QA), `fact` (one summary point) or `full` (all points); `target` is what it is judged
-    against. `score` is Confidence in 0–1 or the greedy Likert integer 0–5; `expected` the expected Likert
+    against; a summary's point may be judged against each of the reference's points (`reference_point`, zero-based).
+    `score` is Confidence in 0–1 or the greedy Likert integer 0–5; `expected` the expected Likert
     value over 0–5 (null for Confidence). `label_logprobs` are natural logarithms of whole-label probabilities,
     end of turn included; `label_mass` is their summed probability. `off_label` is what the model would have said
     instead of a label, null when it says one.
@@ -186,6 +187,7 @@ class Verdict(Record):
     kind: Literal["confidence", "likert"]
     scope: Literal["answer", "fact", "full"]
     target: Literal["reference", "transcript"]
+    reference_point: int | None = None
     label_logprobs: dict[str, float] | None = None
     label_mass: float | None = None
     choice: str | None = None
@@ -198,7 +200,8 @@ class Verdict(Record):
 
     def sort_key(self) -> tuple:
         point = -1 if self.point is None else self.point
-        return (self.item_id, self.system, self.scope, self.target, self.kind, point)
+        reference_point = -1 if self.reference_point is None else self.reference_point
+        return (self.item_id, self.system, self.scope, self.target, self.kind, point, reference_point)
 
 
 class Graph(Record):

@@ -8,6 +8,7 @@ import random
 import pytest
 import torch
 
+from faithfuse.errors import InputError
 from faithfuse.llm.generate import respond
 from faithfuse.llm.judge import confidence, expected_likert, greedy_likert, judge
 from faithfuse.llm.likelihood import likelihood
@@ -206,6 +207,39 @@ def test_a_missing_response_or_reference_gives_a_null_verdict(tiny, prompts, qa_
     answered = Response(item_id="q01", system="alpha", text="Two.")
     verdicts = judge([qa_item(1, references={})], [answered], tiny, prompts)
     assert [v.reason for v in verdicts] == ["the item has no reference answer"] * 2
+
+
+def test_variants_judge_points_pairwise_and_the_whole_against_the_reference(tiny, prompts, dialogue_item):
+    item = dialogue_item(
+        1, references={"points": ["Parcel 1 came.", "It waits."], "long": ["Parcel 1 came and waits."]}
+    )
+    answers = [
+        Response(item_id="d01", system="alpha", text="* A parcel came.\n* It waits.\n* Ben is at sea."),
+        Response(item_id="d01", system="beta", text="Nothing came."),
+    ]
+    both = judge([item], answers, tiny, prompts, variants=["fact_reference", "full_reference"], batch_tokens=300)
+    usual = [v.sort_key() for v in judge([item], answers, tiny, prompts)]
+    assert [v.sort_key() for v in both if v.target == "transcript"] == usual
+    extra = [v for v in both if v.target == "reference"]
+    places = sorted((v.system, v.point, v.reference_point) for v in extra if v.scope == "fact" and v.kind == "likert")
+    assert places == [("alpha", p, r) for p in range(3) for r in range(2)] + [("beta", 0, r) for r in range(2)]
+    assert sum(v.scope == "full" for v in extra) == 2 * 2
+    prompt = prompts.variants[item.domain]["fact_reference"]["confidence"]
+    values = {"ground_truth": "It waits.", "response": "Ben is at sea.", "question": "", "transcript": ""}
+    ids = tiny.prompt_ids(prompts.judging(prompt, values))
+    (verdict,) = [v for v in extra if (v.kind, v.point, v.reference_point) == ("confidence", 2, 1)]
+    for label, tokens in tiny.label_ids(prompts.judging(prompt, values), prompt.labels).items():
+        assert verdict.label_logprobs[label] == pytest.approx(sum(plain_logprobs(tiny, ids, tokens)), abs=1e-4)
+
+
+def test_a_summary_without_reference_is_null_by_the_variants(tiny, prompts, dialogue_item):
+    item = dialogue_item(1, references={})
+    answer = Response(item_id="d01", system="alpha", text="* A parcel came.\n* It waits.")
+    verdicts = judge([item], [answer], tiny, prompts, variants=["fact_reference", "full_reference"])
+    extra = [v for v in verdicts if v.target == "reference"]
+    assert len(extra) == 2 * (2 + 1) and {v.reason for v in extra} == {"the item has no reference answer"}
+    with pytest.raises(InputError, match=r"no judging variant 'facts'.*fact_reference, full_reference"):
+        judge([item], [answer], tiny, prompts, variants=["facts"])
 
 
 def test_memory_exhaustion_halves_a_batch_and_changes_nothing(tiny, prompts, study, monkeypatch, capsys):

@@ -102,6 +102,25 @@ def test_a_summary_judged_against_the_ground_truth_bears_another_name(summary: C
     assert cells["LLM Conf. GT Fact min"].value == 0.5
 
 
+def test_a_point_judged_against_each_reference_point_takes_its_best_match(summary: Callable[..., Case]) -> None:
+    case = summary(["Ana ran.", "Bob came."], ["Ana ran fast.", "Bob came.", "Cy left."])
+    pairs = {(0, 0): 0.75, (0, 1): 0.25, (0, 2): 0.5, (1, 0): 0.125, (1, 1): 0.25, (1, 2): None}
+    verdicts = [
+        _verdict(case, "confidence", "fact", score, target="reference", point=point, reference_point=number)
+        for (point, number), score in pairs.items()
+    ]
+    columns = llm_columns([case], verdicts)
+    cells = _cells(columns, case)
+    assert cells["LLM Conf. GT Fact mean"] == Cell(0.5, None, partial=1)
+    assert (cells["LLM Conf. GT Fact max"].value, cells["LLM Conf. GT Fact min"].value) == (0.75, 0.25)
+    assert all(column.extension and "target:reference:best match" in column.signature for column in columns)
+    beyond = _verdict(case, "confidence", "fact", 1, target="reference", point=0, reference_point=3)
+    with pytest.raises(InputError, match="reference's point 3, there are 3"):
+        llm_columns([case], [beyond])
+    with pytest.raises(InputError, match="two verdicts"):
+        llm_columns([case], [*verdicts, verdicts[0]])
+
+
 def test_a_response_without_text_is_missing_with_its_own_reason(summary: Callable[..., Case]) -> None:
     silent, spoken = summary(None, ["Ana ran."]), summary(["Ana ran."], ["Ana ran."])
     spoken = spoken._replace(response=spoken.response.model_copy(update={"system": "t"}))

@@ -119,6 +119,10 @@ def judge_command(
         typer.Option("--off-label-tokens", min=1, max=64, help="Tokens kept of what is no label; the first is free."),
     ] = 1,
     strict: Annotated[bool, typer.Option("--strict", help="Make verdicts null where the model says no label.")] = False,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option("--variant", help="Also judge summaries by `fact_reference` or `full_reference`; repeatable."),
+    ] = None,
 ) -> None:
     """Judge responses by LLM Confidence and LLM Likert."""
     from faithfuse.llm.gather import summarise_scores, summarise_verdicts
@@ -143,6 +147,7 @@ def judge_command(
         shard=share,
         off_label_tokens=off_label_tokens,
         strict=strict,
+        variants=variant or (),
     )
     scores = None
     if likelihood_out is not None:
@@ -151,7 +156,8 @@ def judge_command(
         scores = likelihood(records, answers, network, chosen, cache=cache, shard=share)
     write_records(out, verdicts)
     summary = summarise_verdicts(verdicts)
-    _write_meta(out, network, chosen, {"strict": strict, "off_label_tokens": off_label_tokens, **summary})
+    how = {"strict": strict, "off_label_tokens": off_label_tokens, "variants": sorted(set(variant or ()))}
+    _write_meta(out, network, chosen, {**how, **summary})
     if scores is not None:
         write_records(likelihood_out, scores)
         _write_meta(likelihood_out, network, chosen, summarise_scores(scores))

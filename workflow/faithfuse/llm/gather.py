@@ -77,12 +77,12 @@ def summarise_responses(responses: Sequence[Response]) -> dict[str, Any]:
 
 
 def summarise_verdicts(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """For each scope and kind: how many verdicts, scored, off label, the median label mass, reasons for null."""
+    """For each scope, kind and target: counts of verdicts, scored, off label, null by reason; the median label mass."""
     groups: dict[str, Any] = {}
-    for kind in sorted({(v.scope, v.kind) for v in verdicts}):
-        members = [v for v in verdicts if (v.scope, v.kind) == kind]
+    for name in sorted({_judging(v) for v in verdicts}):
+        members = [v for v in verdicts if _judging(v) == name]
         masses = sorted(v.label_mass for v in members if v.label_mass is not None)
-        groups[" ".join(kind)] = {
+        groups[name] = {
             "verdicts": len(members),
             "scored": sum(v.score is not None for v in members),
             "off_label": sum(v.off_label is not None for v in members),
@@ -90,6 +90,12 @@ def summarise_verdicts(verdicts: Sequence[Verdict]) -> dict[str, Any]:
             "reasons": dict(sorted(Counter(v.reason for v in members if v.reason).items())),
         }
     return {"verdicts": groups}
+
+
+def _judging(verdict: Verdict) -> str:
+    """Scope and kind of a verdict; the target where it is not the usual one, as with a summary's reference."""
+    unusual = verdict.scope != "answer" and verdict.target == "reference"
+    return f"{verdict.scope} {verdict.kind}" + (" reference" if unusual else "")
 
 
 def summarise_scores(scores: Sequence[Score]) -> dict[str, Any]:

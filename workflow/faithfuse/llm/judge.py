@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from faithfuse.llm.batches import run_batches, shared_prefix
 from faithfuse.llm.cache import BatchCache
 from faithfuse.llm.model import LanguageModel, PackedState
 from faithfuse.llm.plan import cut, split_group, tree_size, windows
-from faithfuse.llm.points import read_points
+from faithfuse.llm.points import read_points, reference_points
 from faithfuse.llm.progress import Progress
 from faithfuse.llm.prompts import FIELDS, JudgePrompt, PromptSet, ground_truth
 from faithfuse.records import Domain, Item, Response, Verdict
@@ -43,6 +44,7 @@ class Request:
     group: str
     ids: list[int]
     prompt_digest: str
+    reference_point: int | None
     labels: dict[str, list[int]]
 
 
@@ -57,8 +59,12 @@ def judge(
     batch_tokens: int = BATCH_TOKENS,
     off_label_tokens: int = 1,
     strict: bool = False,
+    variants: Sequence[str] = (),
 ) -> list[Verdict]:
     """Judge every response: Confidence and Likert of QA answers; of summaries for each point and as a whole.
+
+    Summaries are judged against their transcript; by the variant `full_reference` also against the reference summary,
+    by `fact_reference` also each point against each point of the reference.
 
     Args:
         items: the items, in the order that plans follow.
@@ -70,10 +76,12 @@ def judge(
         batch_tokens: new tokens of one forward pass.
         off_label_tokens: how many tokens of what the model would say itself are decoded; the first is free.
         strict: make a verdict null when the model itself would say something else than a label.
+        variants: names of variants to judge by as well.
 
     Returns:
         Verdicts in the order of their keys. One that cannot be had is null with its reason.
     """
+    prompts.require_variants(variants)
     by_item: dict[str, list[Response]] = {}
     for response in responses:
         by_item.setdefault(response.item_id, []).append(response)
@@ -81,7 +89,7 @@ def judge(
     labels: dict[tuple[Domain, str], dict[str, list[int]]] = {}
     verdicts: list[Verdict] = []
     for item in items:
-        for name, prompt in prompts.judge.get(item.domain, {}).items():
+        for name, prompt in prompts.judges(item.domain, variants).items():
             if (item.domain, name) not in labels:
                 labels[item.domain, name] = _labels(model, prompts, prompt)
             asked, refused = _ask(
@@ -94,7 +102,7 @@ def judge(
     settings = {**model.identity, "stage": "judge", "off_label_tokens": off_label_tokens}
     with Progress("judge", total) as progress, BatchCache(cache, settings, progress.say) as store:
         for (domain, name), per_item in requests.items():
-            prompt = prompts.judge[domain][name]
+            prompt = prompts.judges(domain, variants)[name]
             probes = [model.prompt_ids(prompts.judging(prompt, dict.fromkeys(FIELDS, text))) for text in "aZ7"]
             prefix = shared_prefix(probes)
             for known, plan in _plan(per_item, prefix, batch_tokens):
@@ -150,7 +158,12 @@ def _ask(
     """All requests that one prompt makes of an item, and null verdicts where it cannot."""
     requests: list[Request] = []
     refused: list[Verdict] = []
-    truth = ground_truth(item)
+    truths: list[tuple[int | None, str]] = [(None, truth)] if (truth := ground_truth(item)) is not None else []
+    if prompt.scope == "fact" and prompt.target == "reference":
+        truths = list(enumerate(reference_points(item)))
+    if prompt.target == "transcript":
+        truths = [(None, truth or "")]
+    longest = max(map(len, labels.values()))
     for response in sorted(responses, key=lambda response: response.system):
         if response.text is None:
             refused.append(_null(model, response, None, prompt, f"no response: {response.reason}"))
@@ -158,27 +171,25 @@ def _ask(
         texts: list[tuple[int | None, str]] = [(None, response.text)]
         if prompt.scope == "fact":
             texts = list(enumerate(judged_points(response)))
-        for point, text in texts:
-            if prompt.target == "reference" and truth is None:
-                refused.append(_null(model, response, point, prompt, "the item has no reference answer"))
-                continue
+        if not truths:
+            refused += [_null(model, response, n, prompt, "the item has no reference answer") for n, _ in texts]
+        for (number, reference), (point, text) in product(truths, texts):
             values = {
                 "question": item.question or "",
                 "transcript": item.transcript(),
-                "ground_truth": truth or "",
+                "ground_truth": reference,
                 "response": text,
             }
             messages = prompts.judging(prompt, values)
             ids = model.prompt_ids(messages)
             digest = hashlib.sha256(model.prompt_text(messages).encode()).hexdigest()
-            longest = max(map(len, labels.values()))
             if len(ids) + longest > model.context:
                 reason = f"the prompt has {len(ids)} tokens, the model's context {model.context}"
-                verdict = _null(model, response, point, prompt, reason)
+                verdict = _null(model, response, point, prompt, reason, number)
                 refused.append(verdict.model_copy(update={"prompt_tokens": len(ids), "prompt_digest": digest}))
                 continue
             group = item.transcript() or item.item_id
-            requests.append(Request(item.item_id, response.system, point, prompt, group, ids, digest, labels))
+            requests.append(Request(item.item_id, response.system, point, prompt, group, ids, digest, number, labels))
     return requests, refused
 
 
@@ -281,7 +292,7 @@ def _verdict(model: LanguageModel, request: Request, row: dict[str, Any], strict
     prompt = request.prompt
     logprobs = {label: round(value, DIGITS) for label, value in zip(request.labels, row["logprobs"], strict=True)}
     said = model.decode(row["said"])
-    verdict = _null(model, request, request.point, prompt, None)
+    verdict = _null(model, request, request.point, prompt, None, request.reference_point)
     expected, reason = None, None
     if prompt.kind == "confidence":
         faithful, unfaithful = logprobs.values()
@@ -310,7 +321,12 @@ def _verdict(model: LanguageModel, request: Request, row: dict[str, Any], strict
 
 
 def _null(
-    model: LanguageModel, of: Response | Request, point: int | None, prompt: JudgePrompt, reason: str | None
+    model: LanguageModel,
+    of: Response | Request,
+    point: int | None,
+    prompt: JudgePrompt,
+    reason: str | None,
+    reference_point: int | None = None,
 ) -> Verdict:
     return Verdict(
         item_id=of.item_id,
@@ -320,5 +336,6 @@ def _null(
         kind=prompt.kind,
         scope=prompt.scope,
         target=prompt.target,
+        reference_point=reference_point,
         reason=reason,
     )

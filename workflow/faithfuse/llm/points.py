@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from faithfuse.datasets.points import sentences
+from faithfuse.records import Item
 
 # A marker is only a marker at the start of a line, with a blank after it; a bare `*` may touch its text.
 _BULLET = re.compile(r"^\s*(?:[-–—•‣◦▪·+]\s+|\*+(?!\*)\s*|\(?\d{1,2}[.)]\s+)(?P<text>.*)$")
@@ -39,6 +40,12 @@ def read_points(text: str) -> list[str]:
         after_gap = False
     points = [point for point in (_plain(point) for point in points) if re.search(r"\w", point)]
     return points or _running_text(text)
+
+
+def reference_points(item: Item) -> list[str]:
+    """The points of an item's reference summary: as recorded, else the sentences of its long references."""
+    given = [point for point in item.references.points if point.strip()]
+    return given or [point for text in item.references.long for point in sentences(text)]
 
 
 def _running_text(text: str) -> list[str]:

@@ -1,4 +1,6 @@
-"""Prompts as data: `config/prompts/<set>.yaml`, `examples.yaml`, `likelihood.yaml`, and how they become messages.
+"""Prompts as data: `config/prompts/<set>.yaml`, and what every set has in common, and how they become messages.
+
+Common are `examples.yaml`, `variants.yaml` (summaries judged against the reference) and `likelihood.yaml`.
 
 The wording is the paper's (arXiv 2512.05700, appendices A to C). A set's `separator` stands between the literals of a
 prompt: nothing in `verbatim`, a line break in `repaired`.
@@ -7,6 +9,7 @@ prompt: nothing in `verbatim`, a line break in `repaired`.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from string import Formatter
 from typing import Literal
@@ -35,11 +38,15 @@ class AnswerPrompt(_Data):
 
 
 class JudgePrompt(_Data):
-    """A judging prompt; with `faithful` and `unfaithful` it asks for Confidence, without them for Likert."""
+    """A judging prompt; with `faithful` and `unfaithful` it asks for Confidence, without them for Likert.
+
+    `separator` stands in place of the set's.
+    """
 
     source: str
     scope: Literal["answer", "fact", "full"]
     target: Literal["reference", "transcript"]
+    separator: str | None = None
     system: list[str] = Field(default_factory=list)
     user: list[str] = Field(min_length=1)
     faithful: str | None = None
@@ -77,7 +84,7 @@ class Example(_Data):
 
 
 class PromptSet(_Data):
-    """All prompts of one set.
+    """All prompts of one set; `variants` are judging prompts that are put only when they are asked for by name.
 
     `digest` is the SHA-256 of the set's and the examples' content, comments aside.
     """
@@ -88,6 +95,7 @@ class PromptSet(_Data):
     separator: str
     answer: dict[Domain, AnswerPrompt]
     judge: dict[Domain, dict[str, JudgePrompt]]
+    variants: dict[Domain, dict[str, dict[str, JudgePrompt]]] = Field(default_factory=dict)
     likelihood: dict[Domain, dict[str, LikelihoodPrompt]] = Field(default_factory=dict)
     examples: dict[Domain, list[Example]]
 
@@ -114,13 +122,29 @@ class PromptSet(_Data):
                 messages.append({"role": "assistant", "content": example.answer})
         return messages
 
+    def judges(self, domain: Domain, variants: Sequence[str] = ()) -> dict[str, JudgePrompt]:
+        """The judging prompts of a domain by name, with those of the named variants that it has."""
+        found = dict(self.judge.get(domain, {}))
+        for variant, group in self.variants.get(domain, {}).items():
+            if variant in variants:
+                found |= {f"{variant} {name}": prompt for name, prompt in group.items()}
+        return found
+
+    def require_variants(self, names: Sequence[str]) -> None:
+        """Raise an `InputError` for a variant that no domain has."""
+        known = sorted({variant for group in self.variants.values() for variant in group})
+        for name in names:
+            if name not in known:
+                raise InputError(f"there is no judging variant {name!r}", fix=f"Use one of {', '.join(known)}.")
+
     def judging(self, prompt: JudgePrompt, values: dict[str, str]) -> Messages:
         """The chat messages of a judging prompt."""
         messages: Messages = []
         if prompt.system:
             # A system message's literals carry their own blanks in the paper.
             messages.append({"role": "system", "content": "".join(prompt.system)})
-        messages.append({"role": "user", "content": self._join(prompt.user, values)})
+        separator = self.separator if prompt.separator is None else prompt.separator
+        messages.append({"role": "user", "content": separator.join(_fill(part, values) for part in prompt.user)})
         return messages
 
     def replying(self, prompt: LikelihoodPrompt, values: dict[str, str]) -> Messages:
@@ -151,6 +175,7 @@ def load_prompts(folder: Path | str, name: str) -> PromptSet:
     document, examples = _read(folder / f"{name}.yaml"), _read(folder / "examples.yaml")
     examples.pop("source", None)
     document["likelihood"] = _read(folder / "likelihood.yaml")
+    document["variants"] = _read(folder / "variants.yaml")
     content = yaml.safe_dump([document, examples], sort_keys=True, allow_unicode=True)
     digest = hashlib.sha256(content.encode()).hexdigest()
     try:
@@ -161,6 +186,13 @@ def load_prompts(folder: Path | str, name: str) -> PromptSet:
         ) from None
     literals = [part for prompt in prompts.answer.values() for part in prompt.turn]
     literals += [part for group in prompts.judge.values() for prompt in group.values() for part in prompt.user]
+    literals += [
+        part
+        for domain in prompts.variants.values()
+        for group in domain.values()
+        for prompt in group.values()
+        for part in prompt.user
+    ]
     literals += [part for group in prompts.likelihood.values() for prompt in group.values() for part in prompt.user]
     for literal in literals:
         unknown = {field for _, field, _, _ in Formatter().parse(literal) if field is not None} - set(FIELDS)

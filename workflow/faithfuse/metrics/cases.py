@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from faithfuse.datasets.points import sentences
 from faithfuse.errors import InputError
-from faithfuse.llm.points import read_points
+from faithfuse.llm.points import read_points, reference_points
 from faithfuse.records import EVALUATED_DOMAINS, Domain, Item, Response
 
 Key = tuple[str, str]
@@ -77,7 +76,7 @@ def build_cases(items: Sequence[Item], responses: Sequence[Response]) -> list[Ca
     """
     by_id = {item.item_id: item for item in items}
     cases: dict[Key, Case] = {}
-    reference_points: dict[str, tuple[str, ...]] = {}
+    known: dict[str, tuple[str, ...]] = {}
     for response in sorted(responses, key=lambda response: response.sort_key()):
         item = by_id.get(response.item_id)
         if item is None:
@@ -96,14 +95,9 @@ def build_cases(items: Sequence[Item], responses: Sequence[Response]) -> list[Ca
         gold = tuple(text for text in item.gold() if text.strip())
         points: tuple[str, ...] = ()
         if item.domain == Domain.SUMMARISATION:
-            if item.item_id not in reference_points:
-                reference_points[item.item_id] = _reference_points(item)
+            if item.item_id not in known:
+                known[item.item_id] = tuple(reference_points(item))
             if response.text is not None:
                 points = tuple(response.points) or tuple(read_points(response.text))
-        cases[key] = Case(item, response, gold, points, reference_points.get(item.item_id, ()))
+        cases[key] = Case(item, response, gold, points, known.get(item.item_id, ()))
     return list(cases.values())
-
-
-def _reference_points(item: Item) -> tuple[str, ...]:
-    given = tuple(point for point in item.references.points if point.strip())
-    return given or tuple(point for text in item.references.long for point in sentences(text))

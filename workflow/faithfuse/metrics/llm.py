@@ -3,7 +3,8 @@
 Question answering has one verdict a kind (`LLM Likert`, `LLM Conf.`). Summaries have one for the whole ("Full")
 and one for each point ("Fact", then mean, maximum and minimum; arXiv 2512.05700, section V-C). What is judged
 against the domain's usual target (the reference for answers, the transcript for summaries) bears the paper's
-name; the other target adds `GT` or `Transcript`.
+name; the other target adds `GT` or `Transcript`. A point judged against each of the reference's points takes
+its best match, as the other metrics on points do.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from faithfuse.errors import InputError
-from faithfuse.metrics.aggregate import Cell, Column, column, no_text, point_spread, spread_columns
+from faithfuse.metrics.aggregate import Cell, Column, best, column, no_text, point_spread, spread_columns
 from faithfuse.metrics.cases import Case, Key
 from faithfuse.records import Domain, Verdict
 
@@ -21,6 +22,8 @@ NO_VERDICT = "the judge gave no verdict"
 NO_SCORE = "the judge gave no score"
 
 Slot = tuple[str, str, int | None, str, str, str]
+Slots = dict[Slot, dict[int | None, Verdict]]
+"""Verdicts by what they are on and how it was judged; in each place by the reference's point, if one was named."""
 Pick = Callable[[Key, int | None], Cell]
 
 
@@ -43,9 +46,12 @@ def llm_columns(
             for target in ("transcript", "reference"):
                 if (kind, scope, target) not in found:
                     continue
-                keys = {v.judge for slot, v in by_slot.items() if slot[3:] == (kind, scope, target)}
+                here = [there for slot, there in by_slot.items() if slot[3:] == (kind, scope, target)]
+                keys = {verdict.judge for there in here for verdict in there.values()}
+                matched = ":best match" if any(set(there) != {None} for there in here) else ""
                 signature = (
-                    f"judge:{'+'.join(named.get(key, key) for key in sorted(keys))}|{kind}|{scope}|target:{target}"
+                    f"judge:{'+'.join(named.get(key, key) for key in sorted(keys))}|{kind}|{scope}"
+                    f"|target:{target}{matched}"
                 )
                 other = _target_suffix(scope, target)
                 metrics = [(f"{name}{other}", "score", f"{signature}|{_SCALE[kind]}")]
@@ -68,9 +74,9 @@ def _target_suffix(scope: str, target: str) -> str:
     return " Transcript" if target == "transcript" else " GT"
 
 
-def _by_slot(cases: Sequence[Case], verdicts: Iterable[Verdict]) -> dict[Slot, Verdict]:
+def _by_slot(cases: Sequence[Case], verdicts: Iterable[Verdict]) -> Slots:
     by_key = {case.key: case for case in cases}
-    slots: dict[Slot, Verdict] = {}
+    slots: Slots = {}
     for verdict in verdicts:
         key = (verdict.item_id, verdict.system)
         case = by_key.get(key)
@@ -91,28 +97,39 @@ def _by_slot(cases: Sequence[Case], verdicts: Iterable[Verdict]) -> dict[Slot, V
                 record=f"{key[0]} {key[1]}",
                 fix="Judge the same responses file that the metrics are computed from.",
             )
+        number = verdict.reference_point
+        if number is not None and number >= len(case.reference_points):
+            raise InputError(
+                f"has a verdict against the reference's point {number}, there are {len(case.reference_points)}",
+                record=f"{key[0]} {key[1]}",
+                fix="Judge with the same items file that the metrics are computed from.",
+            )
         point = verdict.point if verdict.scope == "fact" else None
         slot = (*key, point, verdict.kind, verdict.scope, verdict.target)
-        if slot in slots:
+        there = slots.setdefault(slot, {})
+        if number in there:
             raise InputError(
                 f"has two verdicts of kind {verdict.kind} ({verdict.scope}, {verdict.target}), by "
-                f"{slots[slot].judge} and {verdict.judge}",
+                f"{there[number].judge} and {verdict.judge}",
                 record=f"{key[0]} {key[1]}",
                 fix="Give the verdicts of one judge at a time, in a metric table of its own.",
             )
-        slots[slot] = verdict
+        there[number] = verdict
     return slots
 
 
-def _picker(by_slot: dict[Slot, Verdict], kind: str, scope: str, target: str, field: str) -> Pick:
+def _picker(by_slot: Slots, kind: str, scope: str, target: str, field: str) -> Pick:
     def pick(key: Key, point: int | None) -> Cell:
-        verdict = by_slot.get((*key, point, kind, scope, target))
-        if verdict is None:
-            return Cell(None, NO_VERDICT)
-        value = getattr(verdict, field)
-        return Cell(None, verdict.reason or NO_SCORE) if value is None else Cell(float(value))
+        found = by_slot.get((*key, point, kind, scope, target), {})
+        cells = [_cell(verdict, field) for _, verdict in sorted(found.items(), key=lambda pair: pair[0] or 0)]
+        return cells[0] if len(cells) == 1 else best(cells, NO_VERDICT)
 
     return pick
+
+
+def _cell(verdict: Verdict, field: str) -> Cell:
+    value = getattr(verdict, field)
+    return Cell(None, verdict.reason or NO_SCORE) if value is None else Cell(float(value))
 
 
 def _whole(case: Case, pick: Pick) -> Cell:
