@@ -196,6 +196,41 @@ def response_files(wildcards):
     )
 
 
+def judge_files(wildcards):
+    """What the LLM stages say of a study, where they run."""
+    kinds = optional(judged(wildcards.domain), ["verdicts", "likelihood"])
+    names = expand("results/{kind}/{domain}.jsonl", kind=kinds, domain=wildcards.domain)
+    return names + [f"{name}.meta.json" for name in names]
+
+
+def judge_options(study):
+    """The same as options of the command."""
+    verdicts, scores = (
+        f"results/verdicts/{study}.jsonl",
+        f"results/likelihood/{study}.jsonl",
+    )
+    return optional(judged(study), f"--verdicts {verdicts} --scores {scores}")
+
+
+def study_folders(study):
+    """The data folders that a study's items are gathered from."""
+    if study in FURTHER:
+        return [f"results/datasets/{FURTHER[study].set}"]
+    return DATA_FOLDERS
+
+
+def study_limit(study):
+    """The option that draws a study's items as configured."""
+    limit = FURTHER[study].limit if study in FURTHER else RUN.limit
+    return f"--limit {limit}" if limit else ""
+
+
+def other_models(wildcards):
+    """The fused models of all domains but the study's own."""
+    others = [domain for domain in DOMAINS if domain != wildcards.domain]
+    return expand("results/fusion/{domain}/model.json", domain=others)
+
+
 def directory_files(folder):
     """The files of a folder, sorted; an edit of any of them reruns what lists them."""
     return sorted(str(path) for path in Path(folder).rglob("*") if path.is_file())

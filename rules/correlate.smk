@@ -17,8 +17,8 @@ rule correlate:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=grows(1000),
+        runtime=grows(30),
     params:
         interval=RUN.correlation.interval,
         resamples=RUN.correlation.resamples,
@@ -41,8 +41,8 @@ rule agreement:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
     params:
         resamples=RUN.correlation.resamples,
         seed=RUN.correlation.seed,

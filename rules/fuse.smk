@@ -26,8 +26,8 @@ rule fuse:
         "../envs/faithfuse.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=grows(2000),
+        runtime=grows(120),
     params:
         seeds=RUN.fusion.seeds,
         blind_fraction=RUN.fusion.blind_fraction,
@@ -57,8 +57,8 @@ rule score:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
     params:
         model=subpath(input.model, parent=True),
     message:
@@ -87,8 +87,8 @@ rule validate:
         "../envs/faithfuse.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=grows(2000),
+        runtime=grows(120),
     params:
         repeats=RUN.fusion.repeats,
         folds=RUN.fusion.folds,
@@ -102,12 +102,6 @@ rule validate:
         "python -m faithfuse validate {input.metrics} {input.ratings} --repeats {params.repeats}"
         " --folds {params.folds} --curve-seeds {params.curve_seeds} --seed {params.seed}"
         " --interactions {params.interactions} --threads {threads} --out {params.out} 2>&1 | tee {log}"
-
-
-def other_models(wildcards):
-    """The fused models of all domains but the study's own."""
-    others = [domain for domain in DOMAINS if domain != wildcards.domain]
-    return expand("results/fusion/{domain}/model.json", domain=others)
 
 
 rule transfer:
@@ -124,8 +118,8 @@ rule transfer:
     conda:
         "../envs/faithfuse.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
     params:
         models=lambda wildcards, input: repeated("--model", input.models),
     message:

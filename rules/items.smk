@@ -3,19 +3,6 @@
 #   out: results/items/<domain>/{items,responses,ratings}.jsonl
 
 
-def study_folders(study):
-    """The data folders that a study's items are gathered from."""
-    if study in FURTHER:
-        return [f"results/datasets/{FURTHER[study].set}"]
-    return DATA_FOLDERS
-
-
-def study_limit(study):
-    """The option that draws a study's items as configured."""
-    limit = FURTHER[study].limit if study in FURTHER else RUN.limit
-    return f"--limit {limit}" if limit else ""
-
-
 rule items:
     input:
         data=lambda wildcards: expand(

@@ -3,22 +3,6 @@
 #   out: results/metrics/<domain>.csv with .meta.json, .unscored.csv and, per point of a summary, .points.csv beside it
 
 
-def judge_files(wildcards):
-    """What the LLM stages say of a study, where they run."""
-    kinds = optional(judged(wildcards.domain), ["verdicts", "likelihood"])
-    names = expand("results/{kind}/{domain}.jsonl", kind=kinds, domain=wildcards.domain)
-    return names + [f"{name}.meta.json" for name in names]
-
-
-def judge_options(study):
-    """The same as options of the command."""
-    verdicts, scores = (
-        f"results/verdicts/{study}.jsonl",
-        f"results/likelihood/{study}.jsonl",
-    )
-    return optional(judged(study), f"--verdicts {verdicts} --scores {scores}")
-
-
 rule metrics:
     input:
         item_records="results/items/{domain}/items.jsonl",

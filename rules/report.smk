@@ -150,7 +150,9 @@ rule identify_run:
         mem_mb=grows(500),
         runtime=grows(30),
     params:
-        inputs=pairs("--input", {name: path for name, (path, _) in RUN_INPUTS.items()}),
+        inputs=lambda wildcards: pairs(
+            "--input", {name: path for name, (path, _) in RUN_INPUTS.items()}
+        ),
         models=pairs("--model", RUN_MODELS),
         code=lambda wildcards, input: repeated("--code", input.code),
     message:
@@ -178,7 +180,9 @@ rule record_run:
         mem_mb=grows(500),
         runtime=grows(30),
     params:
-        inputs=pairs("--input", {name: path for name, (path, _) in RUN_INPUTS.items()}),
+        inputs=lambda wildcards: pairs(
+            "--input", {name: path for name, (path, _) in RUN_INPUTS.items()}
+        ),
         models=pairs("--model", RUN_MODELS),
         code=lambda wildcards, input: repeated("--code", input.code),
         outside=repeated("--outside", OUTSIDE),

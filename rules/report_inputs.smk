@@ -55,9 +55,9 @@ def run_code():
         aside = aside | {"import_set"}
     shown = {"make_report", "identify_run", "record_run", "write_manifest"}
     modules = set()
-    for rule in workflow.rules:
-        listed = rule.input.get("code", [])
-        if rule.name not in aside | shown:
+    for each in workflow.rules:
+        listed = each.input.get("code", [])
+        if each.name not in aside | shown:
             modules.update([listed] if isinstance(listed, str) else listed)
     rule_files = [path for path in directory_files("rules") if path.endswith(".smk")]
     return sorted({*map(str, modules), "Snakefile", *rule_files})
