@@ -259,10 +259,16 @@ def test_labels_are_adjudicated_after_closing_beside_the_originals(serve, visit,
     assert lead.locator(".said .differs").all_inner_texts() == ["0", "1"]
     listening(lead)
     assert violations(lead) == []
-    fill(lead, "0")
+    lead.get_by_role("link", name="Start from the labels of anna").click()
+    lead.get_by_text("Below are the labels of anna").wait_for()
+    listening(lead)
+    assert lead.locator("input[name=D]:checked").get_attribute("value") == "0"
+    assert violations(lead) == []
     lead.locator("#save").click()
     lead.wait_for_url("**/disagreements")
     (decided,) = adjudicate.decisions(served.store.read()).values()
     assert decided["record"]["annotation"]["judgements"]["D"] == 0
+    assert decided["record"]["annotation"]["annotator"] == adjudicate.ADJUDICATOR
+    assert decided["record"]["annotation"]["evidence"] == before[0]["annotation"]["evidence"]
     assert records(served) == before
     assert lead.problems == []

@@ -25,6 +25,7 @@ class Disagreement:
     """A unit on which annotators disagree.
 
     Attributes:
+        response: which response to the item it is, counted from 1 (systems stay blinded here too); None if it has one.
         spread: largest minus smallest rating; for a tuple, how many of I, A, M, D and support differ.
         fields: what they differ in: `likert`, or predicates and `support`.
         labels: what everybody said, by annotator: ratings (None for abstain) or records.
@@ -34,12 +35,19 @@ class Disagreement:
 
     unit_id: int
     item_id: str
+    response: int | None
     point: int | None
     spread: int
     fields: tuple[str, ...]
     labels: dict[str, Any]
     notes: dict[str, str]
     decided: dict[str, Any] | None
+
+    @property
+    def name(self) -> str:
+        """What it is called on a page."""
+        response = f", response {self.response}" if self.response else ""
+        return f"{self.item_id}{response}" + (f", point {self.point + 1}" if self.point is not None else "")
 
 
 def close(store: Store) -> str:
@@ -117,6 +125,9 @@ def disagreements(store: Store, kind: str, *, least: int = 1) -> list[Disagreeme
     db = store.read()
     decided, notes = decisions(db), _notes(db, kind)
     originals: dict[int, dict[str, Any]] = original_ratings(db) if kind == "rating" else original_records(db)
+    systems: dict[str, list[str]] = defaultdict(list)
+    for row in db.execute("SELECT DISTINCT item_id, system FROM unit ORDER BY item_id, system"):
+        systems[row["item_id"]].append(row["system"])
     found = []
     for row in db.execute("SELECT * FROM unit WHERE expected IS NULL ORDER BY unit_id"):
         labels = originals.get(row["unit_id"], {})
@@ -138,6 +149,7 @@ def disagreements(store: Store, kind: str, *, least: int = 1) -> list[Disagreeme
                 Disagreement(
                     unit_id=row["unit_id"],
                     item_id=row["item_id"],
+                    response=mine.index(row["system"]) + 1 if len(mine := systems[row["item_id"]]) > 1 else None,
                     point=row["point"],
                     spread=spread,
                     fields=fields,

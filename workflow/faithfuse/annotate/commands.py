@@ -193,6 +193,7 @@ def adjudicate_command(
     rows = [
         {
             "item_id": row.item_id,
+            "response": row.response,
             "point": row.point,
             "spread": row.spread,
             "fields": " ".join(row.fields),
@@ -200,7 +201,7 @@ def adjudicate_command(
         }
         for row in adjudicate.disagreements(store, study.settings.kind, least=least)
     ]
-    write_csv_text(("item_id", "point", "spread", "fields", "decided"), rows, sys.stdout)
+    write_csv_text(("item_id", "response", "point", "spread", "fields", "decided"), rows, sys.stdout)
 
 
 @annotate.command("export")

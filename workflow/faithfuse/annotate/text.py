@@ -14,8 +14,8 @@ from faithfuse.records import Turn
 # are text, and the marks U+200E/U+200F and joiners belong to correct writing in several scripts.
 _HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _WORD = re.compile(r"\w+")
-LONG_DIALOGUE = 12
-"""Turns from which on a dialogue gets jumps to the relevant ones."""
+LONG_DIALOGUE = 8
+"""Turns from which on a dialogue scrolls on most screens, and gets jumps to the relevant ones."""
 
 
 def shown(text: str) -> Markup:

@@ -174,7 +174,8 @@ class Pages:
         session = self.access.session(request, "annotator")
         if session is None:
             if self.access.tokens:
-                return self._html("problem.html", None, 401, message="Open your personal link to come in.")
+                message = "Open the personal link that you were given: it lets you in, and remembers this browser."
+                return self._html("problem.html", None, 401, heading="Who are you?", message=message)
             names = await run_in_threadpool(self.access.names)
             return self._html("choose.html", None, names=names)
         progress = await run_in_threadpool(judge.progress, self.store, session.name)
@@ -326,9 +327,10 @@ class Pages:
 
     async def adjudicate(self, request: Request, session: Session) -> Response:
         """One disagreement to decide."""
-        return await run_in_threadpool(self._adjudicate, session, request.path_params["unit"])
+        start = request.query_params.get("from", "")
+        return await run_in_threadpool(self._adjudicate, session, request.path_params["unit"], start)
 
-    def _adjudicate(self, session: Session, unit_id: int) -> Response:
+    def _adjudicate(self, session: Session, unit_id: int, start: str) -> Response:
         if self.store.fact("closed_at") is None:
             raise Refused(423, "Close independent labelling first.")
         rows = adjudicate.disagreements(self.store, self.settings.kind)
@@ -345,9 +347,16 @@ class Pages:
         unit = db.execute("SELECT * FROM unit WHERE unit_id = ?", (unit_id,)).fetchone()
         if self.audit:
             whole = label._tuple(db, unit)["tuple"]
-            record = row.decided["record"] if row.decided else None
+            decided = row.decided["record"] if row.decided else None
+            start = start if start in row.labels else ""
+            record = row.labels[start] if start else decided
             return self._html(
-                "adjudicate_audit.html", session, whole=whole, **values, **self._tuple_values(whole, record)
+                "adjudicate_audit.html",
+                session,
+                whole=whole,
+                start=start,
+                **values,
+                **self._tuple_values(whole, record),
             )
         item, response = judge.material(db, unit)
         page = judge.Page(0, unit_id, item, response, unit["point"], None, 0)

@@ -10,7 +10,7 @@ const page = document.getElementById("audit");
 const form = document.getElementById("labels");
 const note = document.getElementById("note");
 const stored = JSON.parse(document.getElementById("standing").textContent);
-const draftKey = `draft-${page.dataset.url}-${page.dataset.base}`;
+const draftKey = `draft-${page.dataset.url}-${page.dataset.base}${page.dataset.start ?? ""}`;
 const codePoints = (text) => Array.from(text).length;
 
 // The texts, as they came from the server.
