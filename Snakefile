@@ -38,12 +38,24 @@ include: "rules/audit.smk"
 include: "rules/report.smk"
 
 
+# On a cluster these run where Snakemake does: they take seconds, or need the network.
 localrules:
     all,
     fusion,
     audit,
     tables,
     report,
+    fetch_model,
+    items,
+    audit_suite,
+    make_tables,
+    describe_run,
+    make_figures,
+    run_notebook,
+    make_report,
+    identify_run,
+    record_run,
+    write_manifest,
 
 
 rule all:

@@ -3,6 +3,11 @@
 #   out: results/<stage>/<domain>.jsonl, with .meta.json of the LLM stages
 
 
+localrules:
+    gather,
+    gather_graphs,
+
+
 rule gather:
     input:
         shares=expand(

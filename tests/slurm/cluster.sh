@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # A SLURM cluster of two nodes on this host, for tests:
 #
-#   tests/slurm/cluster.sh up [DIR]      start it; prints the `export` lines a shell needs to use it
-#   tests/slurm/cluster.sh down [DIR]    end its jobs and daemons and remove DIR
+#   eval "$(tests/slurm/cluster.sh up [DIR])"   start it; it prints the `export` lines that a shell needs to use it
+#   tests/slurm/cluster.sh down [DIR]           end its jobs and daemons and remove DIR
 #
 # Everything lives in DIR (default: $TMPDIR/faithfuse-slurm): keys, configuration, state, logs, process ids. No systemd and
 # no accounting. `up` installs Debian's slurm-wlm and munge when they are missing, takes down an earlier cluster of the same
@@ -79,16 +79,22 @@ PYTHON
 configure() {
     local host cores memory controller first second
     host="$(hostname -s)"
-    # Half of the machine for each node.
-    cores=$((($(nproc) + 1) / 2))
+    # Half of the machine's memory for each node; processors are shared, so that a job that asks for several is scheduled.
+    cores=4
     memory=$(($(awk '/^MemTotal/ {print $2}' /proc/meminfo) / 1024 / 2))
     read -r controller first second <<<"$(free_ports 3)"
-    mkdir -p "$dir"/{state,spool.n1,spool.n2,log,devices}
+    mkdir -p "$dir"/{state,spool.n1,spool.n2,log,devices,bin}
     chmod 755 "$dir"
     head -c 1024 /dev/urandom >"$dir/munge.key"
     chmod 400 "$dir/munge.key"
     mknod "$dir/devices/gpu1" c 1 3
     mknod "$dir/devices/gpu2" c 1 3
+    # Snakemake's executor clears SLURM_CONF, like all of SLURM's variables, before it calls srun within a job.
+    cat >"$dir/bin/srun" <<SRUN
+#!/bin/sh
+SLURM_CONF=$dir/slurm.conf exec $(PATH="${PATH//$dir\/bin:/}" command -v srun) "\$@"
+SRUN
+    chmod 755 "$dir/bin/srun"
     cat >"$dir/gres.conf" <<CONF
 AutoDetect=off
 NodeName=n1 Name=gpu File=$dir/devices/gpu1
@@ -152,7 +158,7 @@ up() {
     configure
     start
     trap - EXIT
-    echo "export SLURM_CONF=$dir/slurm.conf"
+    echo "export SLURM_CONF=$dir/slurm.conf PATH=$dir/bin:\$PATH"
 }
 
 case "$action" in
