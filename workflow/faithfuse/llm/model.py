@@ -401,7 +401,7 @@ def load(spec: ModelSpec, folder: Path, *, threads: int = 1, device: str | None 
         identity["gpu"] = torch.cuda.get_device_name()
     model = LanguageModel(network, tokenizer, spec, identity)
     identity["template"] = model.template.digest
-    _prove(model)
+    prove(model)
     return model
 
 
@@ -494,7 +494,7 @@ def _known_types() -> set[str]:
     return set(CONFIG_MAPPING_NAMES)
 
 
-def _prove(model: LanguageModel) -> None:
+def prove(model: LanguageModel) -> None:
     """Compare the tree path with the plain forward pass of the same weights on a short prompt.
 
     Raises:
