@@ -16,7 +16,7 @@ from faithfuse.annotate.store import Store
 from faithfuse.cli import app
 from faithfuse.config import parse_config
 from faithfuse.errors import InputError
-from faithfuse.records import Domain, Rating
+from faithfuse.records import Domain, Rating, write_records
 
 CONFIG = Path(__file__).resolve().parents[3] / "config"
 
@@ -95,6 +95,38 @@ def test_an_exported_folder_brings_the_configuration_that_runs_the_workflow_on_i
     assert merged.data[0].folder() == str(out)
     assert merged.domains == [Domain.LONG_FORM_QA, Domain.SUMMARISATION]
     assert not merged.llm.respond
+
+
+def test_what_the_run_answered_is_rated_and_goes_through_the_same_stages_again(make_study, material, made, tmp_path):
+    """From `results/responses` to correlations, by the commands that the workflow's rules run."""
+    results = tmp_path / "results"
+    items = [item.model_copy(update={"item_id": f"q{n}"}) for n, item in enumerate(material.items[:12])]
+    answers = [made.response(item.item_id, "the-model", text=f"Reference {n % 3}.") for n, item in enumerate(items)]
+    write_records(results / "items" / "long_form_qa" / "items.jsonl", items)
+    write_records(results / "responses" / "long_form_qa.jsonl", answers)
+    study = tmp_path / "study"
+    made_it = run("annotate", "init", study, "--from", results / "responses", "--sample", 10, "--seed", 2)
+    assert made_it.exit_code == 0, made_it.output
+    store = Store(study / "study.db")
+    for name in ("annotator-1", "annotator-2"):
+        for position in range(1, 11):
+            number = int(judge.page(store, name, position).item.item_id[1:])
+            judge.save(store, name, position, request_id=f"{name}-{position:02d}", base=0, likert=number % 4 + 1)
+    rated, again = tmp_path / "rated", tmp_path / "again"
+    metrics, correlations = again / "metrics.csv", again / "correlations.csv"
+    for arguments in (
+        ("annotate", "export", study, "--out", rated),
+        ("items", rated, "--domain", "long_form_qa", "--out", again),
+        ("metrics", again / "items.jsonl", again / "responses.jsonl", "--out", metrics),
+        ("correlate", metrics, again / "ratings.jsonl", "--out", correlations),
+    ):
+        done = run(*arguments)
+        assert done.exit_code == 0, done.output
+    with metrics.open() as stream:
+        assert len(list(csv.DictReader(stream))) == 12  # what was not drawn stays, unrated
+    with correlations.open() as stream:
+        rows = [row for row in csv.DictReader(stream) if row["metric"] == "ROUGE-1" and row["human"] == "likert"]
+    assert {row["pairs"] for row in rows} == {"10"}
 
 
 def test_a_note_is_no_formula_to_a_spreadsheet_and_ids_stay_as_they_are(make_study, made, tmp_path):
