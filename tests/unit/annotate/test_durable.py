@@ -202,9 +202,10 @@ def test_another_sqlite_file_is_not_taken_for_a_study(make_study, material):
         Store(study.database)
 
 
-def test_the_key_of_links_is_readable_by_its_owner_alone(make_study, material):
-    mode = (make_study(material).folder / "secret").stat().st_mode & 0o777
-    assert mode == 0o600
+def test_a_study_and_the_key_of_its_links_are_for_their_owner_alone(make_study, material):
+    folder = make_study(material).folder
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert (folder / "secret").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_server_is_ready_within_seconds(make_study, material):

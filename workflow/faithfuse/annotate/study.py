@@ -143,7 +143,7 @@ class Study:
 
 
 def create(folder: Path, settings: Settings) -> None:
-    """Make a study's folder with its settings and its key.
+    """Make a study's folder, for its owner's eyes alone, with its settings and its key.
 
     Raises:
         InputError: the folder holds something already.
@@ -152,7 +152,7 @@ def create(folder: Path, settings: Settings) -> None:
         raise InputError(
             "exists and is not empty", path=folder, fix="Name a new folder; a study is never written over."
         )
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(folder / "secret", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as stream:
         stream.write(secrets.token_bytes(32))
