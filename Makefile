@@ -16,10 +16,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 run: models
 	@snakemake --cores $(CORES) --quiet host reason
 	@echo
+	@echo "Run id:    $$(cat results/run_id.txt)"
 	@echo "Report:    results/report.html"
 	@echo "Tables:    results/tables/  (arXiv 2512.05700)   results/audit/  (arXiv 2609.29145)"
 	@echo "Notebook:  results/notebooks/disagreement.ipynb"
-	@echo "Verify:    sha256sum -c results/manifest.sha256"
+	@echo "Verify:    sha256sum -c results/manifest.sha256   or   $(BIN)/faithfuse manifest verify"
 
 test: models
 	pytest

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import os
 import sys
 
 import typer
@@ -44,12 +45,22 @@ for _package in ("datasets", "llm", "amr", "metrics", "analysis", "audit", "repo
     importlib.import_module(f"faithfuse.{_package}.commands").register(app)
 
 
+def redact(text: str) -> str:
+    """A message without tokens: those of Hugging Face, credentials in addresses, and secrets of the environment."""
+    from faithfuse.provenance.run import without_secrets
+
+    for name, value in os.environ.items():
+        if name.endswith(("TOKEN", "SECRET", "PASSWORD", "API_KEY")) and len(value) >= 8:
+            text = text.replace(value, "[removed]")
+    return without_secrets(text)
+
+
 def main() -> None:
     """Run the command line; a `FaithfuseError`, or a disk that fails, becomes a message and exit status 1."""
     try:
         app()
     except FaithfuseError as error:
-        print(f"faithfuse: error: {error}", file=sys.stderr)
+        print(f"faithfuse: error: {redact(str(error))}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
         if error.errno not in DISK:

@@ -29,9 +29,33 @@ def cell(value: object) -> str:
     return str(value)
 
 
-def write_csv(path: Path | str, columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
-    """Write rows with a header, atomically; a column that a row lacks is empty."""
+def safe_in_spreadsheets(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula: an apostrophe goes before what would start one (OWASP).
+
+    Numbers stay as they are, with their sign.
+    """
+    if text.lstrip(" ")[:1] not in tuple("=+-@\t\r\n"):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
+
+
+def write_csv(
+    path: Path | str, columns: Sequence[str], rows: Iterable[Mapping[str, object]], *, for_people: bool = False
+) -> None:
+    """Write rows with a header, atomically; a column that a row lacks is empty.
+
+    Args:
+        path: the file.
+        columns: the header, and the order of the cells.
+        rows: the rows.
+        for_people: the table is for spreadsheets and no stage joins by its texts: formulas are made harmless.
+    """
+    harmless = safe_in_spreadsheets if for_people else str
     with atomic_write(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows([cell(row.get(name)) for name in columns] for row in rows)
+        writer.writerows([harmless(cell(row.get(name))) for name in columns] for row in rows)

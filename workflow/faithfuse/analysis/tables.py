@@ -99,7 +99,7 @@ def write_tables(
     paths = []
     for number, columns, rows in finished:
         paths.append(out / f"table_{number}.csv")
-        write_csv(paths[-1], columns, rows)
+        write_csv(paths[-1], columns, rows, for_people=True)
     return paths
 
 

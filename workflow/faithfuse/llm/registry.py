@@ -31,6 +31,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -51,7 +52,7 @@ class ModelSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    key: str = Field(min_length=1, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    key: str = Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     kind: Literal["causal-lm", "encoder", "amr-parser"]
     provider: Literal["package", "hub", "url", "path"]
     embedded: bool = Field(default=False, description="obtained by `make models`")
@@ -75,6 +76,8 @@ class ModelSpec(BaseModel):
         for name in needed[self.provider]:
             if getattr(self, name) is None:
                 raise ValueError(f"provider {self.provider} needs `{name}`")
+        if "@" in urlsplit(self.url or "").netloc:
+            raise ValueError("`url` holds a user name or password, which would reach logs; leave it out")
         if self.provider == "package" and not self.sha256:
             raise ValueError("provider package needs `sha256` of the files it takes")
         return self

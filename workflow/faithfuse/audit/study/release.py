@@ -39,6 +39,15 @@ def check_release(folder: Path) -> list[dict[str, object]]:
         InputError: `release.yaml` or a sample file cannot be used.
     """
     release = read_release(folder)
+    named = [*release["documents"].values(), release["reported_sample"], release["released_sample"]]  # type: ignore[attr-defined]
+    for file in filter(None, named):
+        if not (folder / str(file)).resolve().is_relative_to(folder.resolve()):
+            raise InputError(
+                "leaves the release's folder",
+                path=folder / "release.yaml",
+                record=str(file),
+                fix="Put the file into the folder.",
+            )
     rows = []
     for name in DOCUMENTS:
         file = release["documents"].get(name)  # type: ignore[attr-defined]
