@@ -110,7 +110,7 @@ def visit(browser):
 
     def visit(url: str, **options):
         context = browser.new_context(**options)
-        context.set_default_timeout(8000)
+        context.set_default_timeout(30_000)  # a machine that is busy with other things is no failure
         contexts.append(context)
         page = context.new_page()
         page.problems = []
