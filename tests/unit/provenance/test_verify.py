@@ -62,6 +62,11 @@ def test_an_extra_file_is_named_but_not_logs_and_measurements(run):
     assert verify_run(run.results).difference.extra == ["results/old.csv", "results/tables/table_6.csv"]
 
 
+def test_a_signature_beside_the_manifest_is_not_extra(run):
+    (run.results / "manifest.sha256.minisig").write_text("x")
+    assert not any(verify_run(run.results).difference)
+
+
 def test_a_manifest_that_was_edited_no_longer_has_its_id(run):
     path = run.results / "manifest.json"
     content = json.loads(path.read_text(encoding="utf-8"))

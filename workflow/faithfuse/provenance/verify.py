@@ -14,6 +14,8 @@ from faithfuse.provenance.record import CHECKSUMS, RECORD, RUN_ID, File, Record,
 # What a run leaves in its folder beside results: measurements, logs, shares of stages, and what other targets make.
 BESIDE = ("README.md", "benchmarks", "datasets", "logs", "release", "shards", RECORD)
 RESULTS = "results/"
+SIGNED = [f"{RESULTS}{name}{end}" for name in (CHECKSUMS, RECORD) for end in (".minisig", ".sig", ".asc")]
+"""Signatures that people put beside a manifest."""
 
 
 class Verified(NamedTuple):
@@ -66,7 +68,7 @@ def verify_run(folder: Path, root: Path | None = None, *, inputs: bool = True, w
     listed = _checksums(folder, changed, missing)
     extra = []
     if watch:
-        known = {*parts["results"], *listed, RESULTS + RUN_ID, RESULTS + CHECKSUMS}
+        known = {*parts["results"], *listed, RESULTS + RUN_ID, RESULTS + CHECKSUMS, *SIGNED}
         extra = [name for name in _present(folder) if name not in known]
     return Verified(
         Difference(sorted(changed), sorted(missing - changed), sorted(extra)), record.run_id or full, counts
