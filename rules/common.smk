@@ -14,6 +14,7 @@ from faithfuse.config import parse_config
 from faithfuse.errors import FaithfuseError
 from faithfuse.llm.lease import require_gpus
 from faithfuse.provenance.modules import stage_modules
+from faithfuse.provenance.running import clear_dead_lock
 
 # An editable install does not survive Snakemake's copy of an environment, so jobs find the package here. Stages never
 # reach for a hub; only the rule that fetches models may.
@@ -30,6 +31,9 @@ try:
     RUN = parse_config(config, "the configuration")
 except FaithfuseError as error:
     sys.exit(f"faithfuse: error: {error}")
+
+if workflow.is_main_process and clear_dead_lock():
+    print("The lock of a run that died was removed.", file=sys.stderr)
 
 DOMAINS = [str(domain) for domain in RUN.domains]
 # A further set goes through the same stages up to its correlations, under the name <domain>.<set>.
