@@ -1,19 +1,32 @@
 """Judging and answering with the embedded model: ours, the obvious transformers code, lm-evaluation-harness.
 
-Two threads. `FAITHFUSE_BENCH_ITEMS` sets how many QA items are taken (default 24; dialogues: a quarter of it);
-`FAITHFUSE_LMEVAL_PYTHON` names an interpreter that has lm_eval, whose rows are left out otherwise. Loading a model is
-not counted for anybody. Rows `matrix-products` are the time that the model's matrix products alone take for the
-tokens we compute, measured in the same run: the ceiling.
+200 items of EVOUNA-NQ (one system's answer each, the five in turn) and 20 dialogues of DialSummEval from the folder
+FAITHFUSE_DATA; the bundled sample where that is missing. FAITHFUSE_BENCH_ITEMS takes fewer items (dialogues: a tenth).
+Two threads. Loading a model is not counted for anybody.
+
+* `confidence`: the probabilities of the two whole labels. `obvious` generates as many tokens as the longest label has,
+  one prompt at a time, with scores; `lm-eval` asks lm-evaluation-harness's Hugging Face backend for both labels' log-
+  likelihoods in batches of 16. Its interpreter is FAITHFUSE_LMEVAL_PYTHON, or one that is made under .cache/ with pip.
+* `answers`, `summaries`: greedy decoding; `obvious` is transformers' `generate`, one prompt at a time.
+* `further point`: what each of three further points of a dialogue adds to the judging of its first.
+* `matrix-products`: the time that the model's matrix products alone take, measured between the others, for the tokens
+  that we compute: the ceiling. Its ratio is the share of the ceiling that ours reaches.
+
+All are measured in turn on one slice of the items after another. Slices already measured are kept beside the table
+until it is written: a bench that is stopped goes on where it was. FAITHFUSE_BENCH_SECONDS stops it after so long.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+import venv
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import harness
@@ -24,140 +37,199 @@ from faithfuse.llm.generate import respond
 from faithfuse.llm.judge import judge
 from faithfuse.llm.model import ATTENTION, LanguageModel, load
 from faithfuse.llm.plan import tree_size
-from faithfuse.llm.prompts import ground_truth, load_prompts
+from faithfuse.llm.points import read_points
+from faithfuse.llm.prompts import PromptSet, ground_truth, load_prompts
 from faithfuse.llm.registry import load_registry, locate
 from faithfuse.records import Domain, Item, Response, read_records
 
 ROOT = Path(__file__).resolve().parents[2]
+LM_EVAL = "lm_eval==0.4.13"
 THREADS = 2
 MAX_NEW = 64
-LM_EVAL = """
+SLICES = 4
+ROW = 1024
+"""Rows of the ceiling's matrix products, as in our batches."""
+LM_EVAL_CODE = """
 import json, sys, time, torch
 from lm_eval.api.instance import Instance
 from lm_eval.models.huggingface import HFLM
-torch.set_num_threads(int(sys.argv[3]))
+torch.set_num_threads(int(sys.argv[2]))
 lm = HFLM(pretrained=sys.argv[1], device="cpu", dtype="float32", batch_size=16, add_bos_token=False)
-pairs = json.load(open(sys.argv[2]))
-asked = [Instance("loglikelihood", {}, tuple(pair), n) for n, pair in enumerate(pairs)]
-start = time.perf_counter()
-found = lm.loglikelihood(asked)
-print(json.dumps({"seconds": time.perf_counter() - start, "logprobs": [value for value, _ in found]}))
+print("ready", flush=True)
+for line in sys.stdin:
+    asked = [Instance("loglikelihood", {}, tuple(pair), n) for n, pair in enumerate(json.loads(line))]
+    start = time.perf_counter()
+    found = lm.loglikelihood(asked, disable_tqdm=True)
+    print(json.dumps({"seconds": time.perf_counter() - start, "logprobs": [value for value, _ in found]}), flush=True)
 """
+
+Answered = list[tuple[Item, Response]]
+Timings = dict[str, float]
 
 
 def main(out: Path) -> None:
-    """Measure all tasks and write the table."""
-    count = int(os.environ.get("FAITHFUSE_BENCH_ITEMS", "24"))
+    """Measure all tasks slice by slice and write the table."""
+    began = time.monotonic()
+    budget = float(os.environ.get("FAITHFUSE_BENCH_SECONDS", "inf"))
     spec = load_registry(ROOT / "config/models.yaml")["smollm2-135m"]
     folder = locate(spec, ROOT / ".models")
     model = load(spec, folder, threads=THREADS, device="cpu")
     prompts = load_prompts(ROOT / "config/prompts", "repaired")
-    items, responses = _sample(count)
-    table: list[dict[str, object]] = []
-    table += _confidence(model, folder, prompts, items[Domain.SHORT_FORM_QA], responses)
-    table += _answers(model, prompts, items[Domain.SHORT_FORM_QA][: max(4, count // 2)])
-    table += _points(model, prompts, items[Domain.SUMMARISATION])
-    harness.write(out, table)
+    answered, summarised, source = _material()
+    print(f"{len(answered)} questions and {len(summarised)} dialogues of {source}", flush=True)
+    quarters = [answered[n::SLICES] for n in range(SLICES)]
+    halves = [summarised[n::2] for n in range(2)]
+    other: list[_LmEval] = []  # started by the first slice that needs it
 
+    def confidence(part: Answered) -> Timings:
+        other or other.append(_LmEval(folder))
+        return _confidence(model, other[0], prompts, part)
 
-def _sample(count: int) -> tuple[dict[Domain, list[Item]], dict[str, Response]]:
-    records = read_records(ROOT / "config/sample/items.jsonl", Item)
-    chosen = {
-        Domain.SHORT_FORM_QA: [item for item in records if item.domain == Domain.SHORT_FORM_QA][:count],
-        Domain.SUMMARISATION: [item for item in records if item.domain == Domain.SUMMARISATION][: max(2, count // 4)],
+    tasks: dict[str, list[tuple[int, Callable[[], Timings]]]] = {
+        "confidence": [(len(part), lambda part=part: confidence(part)) for part in quarters],
+        "answers": [(len(part), lambda part=part: _answers(model, prompts, part)) for part in quarters],
+        "summaries": [(len(part), lambda part=part: _answers(model, prompts, part)) for part in halves],
+        "further point": [(len(part), lambda part=part: _points(model, prompts, part)) for part in halves],
     }
-    found = read_records(ROOT / "config/sample/responses.jsonl", Response)
-    return chosen, {response.item_id: response for response in found}
+    state = out.with_suffix(".slices.jsonl")
+    state.parent.mkdir(parents=True, exist_ok=True)
+    lines = [json.loads(line) for line in state.read_text().splitlines()] if state.exists() else []
+    known = {(line["task"], line["slice"]): line["seconds"] for line in lines if line["source"] == source}
+    for task, slices in tasks.items():
+        for number, (size, measure) in enumerate(slices):
+            if (task, number) in known:
+                continue
+            if time.monotonic() - began > budget:
+                sys.exit(f"stopped before {task}, slice {number + 1} of {len(slices)}; run it again to go on")
+            known[task, number] = measure()
+            print(f"{task} {number + 1}/{len(slices)} ({size}): {known[task, number]}", flush=True)
+            with state.open("a") as stream:
+                line = {"source": source, "task": task, "slice": number, "seconds": known[task, number]}
+                stream.write(json.dumps(line) + "\n")
+    table: list[dict[str, object]] = []
+    for task, slices in tasks.items():
+        columns = [known[task, number] for number in range(len(slices))]
+        table += harness.rows(task, {name: [column[name] for column in columns] for name in columns[0]}, slices[0][0])
+    harness.write(out, table)
+    state.unlink()
 
 
-def _confidence(model, folder, prompts, items, responses) -> list[dict[str, object]]:
+def _material() -> tuple[Answered, Answered, str]:
+    """Questions and dialogues with a recorded answer and summary each, and where they are from."""
+    count = int(os.environ.get("FAITHFUSE_BENCH_ITEMS", "200"))
+    data = os.environ.get("FAITHFUSE_DATA")
+    if not data:
+        folder, source = ROOT / "config/sample", f"the sample ({count})"
+        return *(_answered(folder, folder, count)), source
+    with tempfile.TemporaryDirectory() as temporary:
+        for name, human, limit in (
+            ("evouna_nq", "evouna", count),
+            ("dialsummeval", "dialsummeval", max(2, count // 10)),
+        ):
+            command = [sys.executable, "-m", "faithfuse", "data", "import", name, "--root", f"{data}/human/{human}"]
+            command += ["--limit", str(limit), "--out", f"{temporary}/{name}"]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        found = _answered(Path(temporary, "evouna_nq"), Path(temporary, "dialsummeval"), count)
+    return *found, f"EVOUNA-NQ and DialSummEval ({count})"
+
+
+def _answered(questions: Path, dialogues: Path, count: int) -> tuple[Answered, Answered]:
+    found = []
+    for folder, domain, most in (
+        (questions, Domain.SHORT_FORM_QA, count),
+        (dialogues, Domain.SUMMARISATION, max(2, count // 10)),
+    ):
+        responses: dict[str, list[Response]] = {}
+        for response in read_records(folder / "responses.jsonl", Response):
+            if response.text is not None:
+                responses.setdefault(response.item_id, []).append(response)
+        items = [i for i in read_records(folder / "items.jsonl", Item) if i.domain == domain and i.item_id in responses]
+        found.append([(i, responses[i.item_id][n % len(responses[i.item_id])]) for n, i in enumerate(items[:most])])
+    return found[0], found[1]
+
+
+def _timed(call: Callable[[], object]) -> tuple[float, object]:
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def _confidence(model: LanguageModel, other: _LmEval, prompts: PromptSet, part: Answered) -> Timings:
     domain = Domain.SHORT_FORM_QA
     prompt = prompts.judge[domain]["confidence"]
     alone = prompts.model_copy(update={"judge": {domain: {"confidence": prompt}}})
-    answers = [responses[item.item_id] for item in items]
     texts, asked = [], []
-    for item, answer in zip(items, answers, strict=True):
-        values = {
-            "question": item.question,
-            "transcript": "",
-            "ground_truth": ground_truth(item),
-            "response": answer.text,
-        }
+    for item, answer in part:
+        values = {"question": item.question, "ground_truth": ground_truth(item), "response": answer.text}
         messages = prompts.judging(prompt, values)
         texts.append(model.prompt_text(messages))
         asked.append(model.prompt_ids(messages))
     labels = model.label_ids(prompts.judging(prompt, dict.fromkeys(values, "a")), prompt.labels)
-    said: dict[str, list] = {}
-
-    def ours() -> None:
-        said["ours"] = judge(items, answers, model, alone)
-
-    def obvious() -> None:
-        said["obvious"] = _generate(model, asked, max(map(len, labels.values())), scores=True)
-
-    seconds = harness.time_in_turn({"ours": ours, "obvious": obvious}, repeats=3)
-    by_item = {verdict.item_id: verdict for verdict in said["ours"]}
-    for item, tokens in zip(items, said["obvious"], strict=True):
-        for label, ids in labels.items():
-            # Where the obvious code gives a label at all, it must be the one that we say the model would say.
-            if tokens[: len(ids)] == ids and by_item[item.item_id].off_label is not None:
-                raise AssertionError(f"{item.item_id}: the obvious code says {label}, we say off label")
-    prefix = shared_prefix(asked)
-    fed = [ids[len(prefix) :] + label[:-1] for ids in asked for label in labels.values()]
-    tokens = len(prefix) + sum(tree_size(fed[n : n + len(labels)]) for n in range(0, len(fed), len(labels)))
-    seconds["matrix-products"] = [_matrix_seconds(model, tokens) for _ in range(3)]
-    interpreter = os.environ.get("FAITHFUSE_LMEVAL_PYTHON")
-    if interpreter:
-        pairs = [[text, label + "<|im_end|>"] for text in texts for label in labels]
-        runs = [_lm_eval(interpreter, folder, pairs) for _ in range(2)]
-        seconds["lm-eval"] = [run["seconds"] for run in runs]
-        flat = [v for item in items for v in by_item[item.item_id].label_logprobs.values()]
-        gap = max(abs(a - b) for a, b in zip(flat, runs[0]["logprobs"], strict=True))
+    longest = max(map(len, labels.values()))
+    judge([part[0][0]], [part[0][1]], model, alone)
+    seconds: Timings = {}
+    seconds["ours"], verdicts = _timed(lambda: judge([i for i, _ in part], [a for _, a in part], model, alone))
+    seconds["obvious"], said = _timed(lambda: _generate(model, asked, longest, scores=True))
+    by_item = {verdict.item_id: verdict for verdict in verdicts}
+    for (item, _), tokens in zip(part, said, strict=True):
+        given = [label for label, ids in labels.items() if tokens[: len(ids)] == ids]
+        verdict = by_item[item.item_id]
+        # Where the obvious code gives a label at all, it must be the one that we say the model would say.
+        if given != ([] if verdict.off_label is not None else [verdict.choice]):
+            raise AssertionError(f"{item.item_id}: the obvious code says {given}, we {verdict.choice}")
+    pairs = [[text, label + "<|im_end|>"] for text in texts for label in labels]
+    found = other.ask(pairs)
+    if found:
+        seconds["lm-eval"] = found["seconds"]
+        flat = [v for item, _ in part for v in by_item[item.item_id].label_logprobs.values()]
+        gap = max(abs(a - b) for a, b in zip(flat, found["logprobs"], strict=True))
         print(f"largest difference of a label's log-probability from lm-eval's: {gap:.2g}")
-    else:
-        print("lm-eval: left out; set FAITHFUSE_LMEVAL_PYTHON to an interpreter that has lm_eval")
-    return harness.rows("confidence", seconds, len(items))
+    prefix = shared_prefix(asked)
+    fed = [[ids[len(prefix) :] + label[:-1] for label in labels.values()] for ids in asked]
+    tokens = len(prefix) + sum(map(tree_size, fed))
+    heads = sum(1 + sum(len(label) - 1 for label in labels.values()) for _ in asked)
+    seconds["matrix-products"] = _matrix_seconds(model, tokens, heads)
+    print(f"{tokens} tokens computed by us, {sum(map(len, asked))} in the prompts")
+    return seconds
 
 
-def _answers(model, prompts, items) -> list[dict[str, object]]:
+def _answers(model: LanguageModel, prompts: PromptSet, part: Answered) -> Timings:
+    items = [item for item, _ in part]
     asked = [model.prompt_ids(prompts.answering(item)) for item in items]
-    said: dict[str, list] = {}
+    seconds: Timings = {}
+    seconds["ours"], mine = _timed(lambda: respond(items, model, prompts, max_new_tokens=MAX_NEW))
+    seconds["obvious"], theirs = _timed(lambda: _generate(model, asked, MAX_NEW))
+    by_item = {response.item_id: response for response in mine}
+    for item, tokens in zip(items, theirs, strict=True):
+        response = by_item[item.item_id]
+        if response.text != (model.decode(tokens).strip() or None) or response.response_tokens != len(tokens):
+            raise AssertionError(f"{item.item_id}: answers differ from generate's")
+    prefix = shared_prefix(asked)
+    tokens = len(prefix) + tree_size([ids[len(prefix) :] for ids in asked])
+    print(f"{tokens} prompt tokens computed, {sum(map(len, theirs))} new ones")
+    return seconds
 
-    def ours() -> None:
-        said["ours"] = respond(items, model, prompts, max_new_tokens=MAX_NEW)
 
-    def obvious() -> None:
-        said["obvious"] = _generate(model, asked, MAX_NEW)
-
-    seconds = harness.time_in_turn({"ours": ours, "obvious": obvious}, repeats=3)
-    for response, tokens in zip(said["ours"], said["obvious"], strict=True):
-        if response.text != model.decode(tokens).strip():
-            raise AssertionError(f"{response.item_id}: answers differ from generate's")
-    return harness.rows("answers", seconds, len(items))
-
-
-def _points(model, prompts, items) -> list[dict[str, object]]:
-    """The first point's cost, and what each further point adds."""
-    name = "fact_confidence"
-    domain = Domain.SUMMARISATION
+def _points(model: LanguageModel, prompts: PromptSet, part: Answered) -> Timings:
+    """The cost of each dialogue's first point, and what each of three further points adds."""
+    domain, name = Domain.SUMMARISATION, "fact_confidence"
     alone = prompts.model_copy(update={"judge": {domain: {name: prompts.judge[domain][name]}}})
-    stock = ["They meet again.", "One of them is late today.", "Nobody found the key.", "It rained all day long."]
+    found = [read_points(answer.text) for _, answer in part]
+    stock = [point for points in found for point in points]
+
+    def four(number: int) -> list[str]:
+        return [*found[number], *(stock[(number * 7 + n) % len(stock)] for n in range(4))][:4]
 
     def responses(points: int) -> list[Response]:
         return [
-            Response(item_id=item.item_id, system="a", text=" ".join(stock[:points]), points=stock[:points])
-            for item in items
+            Response(item_id=item.item_id, system="a", text=" ".join(four(n)[:points]), points=four(n)[:points])
+            for n, (item, _) in enumerate(part)
         ]
 
-    runs = harness.time_in_turn(
-        {
-            "one": lambda: judge(items, responses(1), model, alone),
-            "four": lambda: judge(items, responses(4), model, alone),
-        },
-        repeats=3,
-    )
-    further = [(four - one) / 3 for one, four in zip(runs["one"], runs["four"], strict=True)]
-    return harness.rows("further point", {"ours": further, "first point": runs["one"]}, len(items))
+    items = [item for item, _ in part]
+    first, _ = _timed(lambda: judge(items, responses(1), model, alone))
+    all_four, _ = _timed(lambda: judge(items, responses(4), model, alone))
+    return {"ours": (all_four - first) / 3, "first point": first}
 
 
 def _generate(model: LanguageModel, prompts: list[list[int]], limit: int, scores: bool = False) -> list[list[int]]:
@@ -180,26 +252,76 @@ def _generate(model: LanguageModel, prompts: list[list[int]], limit: int, scores
         model.network.set_attn_implementation(ATTENTION)
 
 
-def _matrix_seconds(model: LanguageModel, tokens: int) -> float:
-    """Seconds of the decoder's matrix products for so many tokens in one row, and nothing else."""
+def _matrix_seconds(model: LanguageModel, tokens: int, heads: int) -> float:
+    """Seconds of the matrix products alone: the decoder's for `tokens` rows, the output layer's for `heads` rows."""
     weights = [p for name, p in model.decoder.named_parameters() if p.ndim == 2 and "embed" not in name]
-    inputs = {w.shape[1]: torch.randn(tokens, w.shape[1]) for w in weights}
     with torch.inference_mode():
-        start = time.perf_counter()
-        for weight in weights:
-            torch.nn.functional.linear(inputs[weight.shape[1]], weight)
-        return time.perf_counter() - start
+        total = 0.0
+        for rows, matrices in ((ROW, weights), (64, [model.head.weight])):
+            inputs = {w.shape[1]: torch.randn(rows, w.shape[1]) for w in matrices}
+            torch.nn.functional.linear(inputs[matrices[0].shape[1]], matrices[0])
+            start = time.perf_counter()
+            for weight in matrices:
+                torch.nn.functional.linear(inputs[weight.shape[1]], weight)
+            total += (time.perf_counter() - start) / rows * (tokens if rows == ROW else heads)
+        return total
 
 
-def _lm_eval(interpreter: str, folder: Path, pairs: list[list[str]]) -> dict:
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as stream:
-        json.dump(pairs, stream)
-        stream.flush()
-        command = [interpreter, "-c", LM_EVAL, str(folder), stream.name, str(THREADS)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"lm-eval failed: {done.stderr[-500:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+class _LmEval:
+    """lm-evaluation-harness in an interpreter of its own, with the model loaded; it waits while others are timed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.process = None
+        interpreter = os.environ.get("FAITHFUSE_LMEVAL_PYTHON") or _lm_eval_interpreter()
+        if not interpreter:
+            print("lm-eval: left out; set FAITHFUSE_LMEVAL_PYTHON to an interpreter that has lm_eval")
+            return
+        command = [interpreter, "-c", LM_EVAL_CODE, str(folder), str(THREADS)]
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"},
+        )
+        atexit.register(self.process.kill)
+        if "ready" not in self._lines():
+            sys.exit(f"lm-eval: {interpreter} could not load the model")
+
+    def _lines(self) -> Iterator[str]:
+        for line in self.process.stdout:
+            yield line.strip()
+
+    def ask(self, pairs: list[list[str]]) -> dict | None:
+        """Log-likelihood of each (context, continuation), and the seconds it took."""
+        if self.process is None:
+            return None
+        self.process.stdin.write(json.dumps(pairs) + "\n")
+        self.process.stdin.flush()
+        for line in self._lines():
+            if line.startswith('{"seconds"'):
+                return json.loads(line)
+        sys.exit("lm-eval ended before it answered")
+
+
+def _lm_eval_interpreter() -> str | None:
+    """An environment that has lm_eval beside this one's torch and transformers; made once."""
+    folder = ROOT / ".cache" / "bench" / "lm_eval"
+    interpreter = folder / "bin" / "python"
+    if not (folder / "complete").exists():
+        print(f"installing {LM_EVAL} into {folder}", flush=True)
+        venv.create(folder, with_pip=True, clear=True)
+        ours = next(path for path in sys.path if path.endswith("site-packages"))
+        theirs = next(folder.glob("lib/python*/site-packages"))
+        (theirs / "shared.pth").write_text(f"{ours}\n")
+        pip = [interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", LM_EVAL]
+        done = subprocess.run(pip, capture_output=True, text=True, check=False)
+        if done.returncode:
+            print(f"lm-eval: pip could not install it: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
+            return None
+        (folder / "complete").touch()
+    return str(interpreter)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -19,7 +19,7 @@ from faithfuse.llm.model import LanguageModel
 from faithfuse.records import write_records
 
 ROOT = Path(__file__).parents[3]
-KILLS = 100 if os.environ.get("FAITHFUSE_SOAK") else 1
+KILLS = 100 if os.environ.get("FAITHFUSE_SOAK") else 10
 
 
 def counting(monkeypatch):
@@ -101,22 +101,86 @@ def test_answers_come_from_the_cache_too(tiny, prompts, study, tmp_path, monkeyp
     assert respond(items, tiny, prompts, max_new_tokens=6, cache=tmp_path) == cold
 
 
-SLOW_JUDGE = """
-import sys, time
-from faithfuse.llm.model import LanguageModel
-whole = LanguageModel.score
-def slow(self, *args):
-    time.sleep(0.15)
-    print("batch", flush=True)
-    return whole(self, *args)
-LanguageModel.score = slow
-from faithfuse.cli import main
-sys.argv = ["faithfuse", *sys.argv[1:]]
-main()
+# Loads the model once; every trial is a fork that is killed by SIGKILL at a random moment, then one that goes on.
+TRIALS = """
+import json, os, random, signal, sys, time
+from pathlib import Path
+from faithfuse.llm.generate import respond
+from faithfuse.llm.judge import judge
+from faithfuse.llm.likelihood import likelihood
+from faithfuse.llm.model import LanguageModel, load
+from faithfuse.llm.prompts import load_prompts
+from faithfuse.llm.registry import load_registry, locate
+from faithfuse.records import Item, Response, read_records, write_records
+
+work, registry, prompts, kills = Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
+spec = load_registry(registry)["tiny"]
+model = load(spec, locate(spec, work), device="cpu")
+prompts = load_prompts(prompts, "repaired")
+items = read_records(work / "items.jsonl", Item)
+responses = read_records(work / "responses.jsonl", Response)
+
+def job(name, pipe):
+    for method in ("score", "prefill"):
+        def counted(self, *args, whole=getattr(LanguageModel, method)):
+            os.write(pipe, b".")
+            return whole(self, *args)
+        setattr(LanguageModel, method, counted)
+    sys.stderr = open(os.devnull, "w")
+    common = {"cache": work / name}
+    write_records(work / name / "a", respond(items, model, prompts, max_new_tokens=6, decode_tokens=500, **common))
+    write_records(work / name / "b", judge(items, responses, model, prompts, batch_tokens=300, **common))
+    write_records(work / name / "c", likelihood(items, responses, model, prompts, batch_tokens=300, **common))
+
+def run(name, seconds=None):
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(read)
+        job(name, write)
+        os._exit(0)
+    os.close(write)
+    if seconds is not None:
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+    status = os.waitpid(child, 0)[1]
+    with os.fdopen(read, "rb") as stream:
+        batches = len(stream.read())
+    return batches, status
+
+def written(name):
+    return [(work / name / part).read_bytes() for part in "abc"]
+
+began = time.monotonic()
+total, status = run("undisturbed")
+lasted = time.monotonic() - began
+assert status == 0
+draw = random.Random(11)
+for trial in range(kills):
+    first, status = run(f"{trial}", draw.random() * lasted)
+    more, after = run(f"{trial}")
+    same = after == 0 and written(f"{trial}") == written("undisturbed")
+    print(json.dumps({"killed": status == signal.SIGKILL, "same": same, "batches": first + more, "total": total}))
 """
 
 
-def test_a_job_killed_at_any_moment_resumes_to_the_same_bytes(registry_file, study, tmp_path):
+def test_a_job_killed_at_any_moment_resumes_to_the_same_bytes_and_repeats_at_most_one_batch(
+    registry_file, study, tmp_path
+):
+    items, responses = study
+    write_records(tmp_path / "items.jsonl", items)
+    write_records(tmp_path / "responses.jsonl", responses)
+    command = [sys.executable, "-c", TRIALS, tmp_path, registry_file, ROOT / "config/prompts", KILLS]
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    trials = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(trials) == KILLS and trials[0]["total"] > 20
+    assert all(trial["same"] for trial in trials)
+    assert all(trial["total"] <= trial["batches"] <= trial["total"] + 1 for trial in trials)
+    assert sum(trial["killed"] for trial in trials) > KILLS / 2
+
+
+def test_a_killed_command_goes_on_when_it_is_given_again(registry_file, study, tmp_path):
     items, responses = study
     write_records(tmp_path / "items.jsonl", items)
     write_records(tmp_path / "responses.jsonl", responses)
@@ -132,27 +196,15 @@ def test_a_job_killed_at_any_moment_resumes_to_the_same_bytes(registry_file, stu
         }
         files = [tmp_path / "items.jsonl", tmp_path / "responses.jsonl"]
         words = ["judge", *files, *(word for pair in options.items() for word in pair)]
-        return [sys.executable, "-c", SLOW_JUDGE, *map(str, words)]
+        return [sys.executable, "-m", "faithfuse", *map(str, words)]
 
-    def batches(text):
-        return text.count("batch\n")
-
-    undisturbed = subprocess.run(command("c0", "whole.jsonl"), capture_output=True, text=True, check=True)
-    total = batches(undisturbed.stdout)
-    draw = random.Random(3)
-    computed = 0
-    for _ in range(KILLS):
-        with subprocess.Popen(command("c1", "resumed.jsonl"), stdout=subprocess.PIPE, text=True) as job:
-            first = job.stdout.readline()
-            time.sleep(draw.random() * 0.6)
-            job.send_signal(signal.SIGKILL)
-            computed += batches(first + job.stdout.read())
-        if (tmp_path / "resumed.jsonl").exists():
-            break
-    last = subprocess.run(command("c1", "resumed.jsonl"), capture_output=True, text=True, check=True)
+    with subprocess.Popen(command("killed", "resumed.jsonl"), stderr=subprocess.DEVNULL) as job:
+        while not list(tmp_path.glob("killed/llm/*/batches-*.jsonl")) and job.poll() is None:
+            time.sleep(0.01)
+        job.send_signal(signal.SIGKILL)
+    for cache, out in (("killed", "resumed.jsonl"), ("cold", "whole.jsonl")):
+        subprocess.run(command(cache, out), capture_output=True, check=True)
     assert (tmp_path / "resumed.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-    # Each kill costs at most the batch it hit; one more may have been announced by the load-time check.
-    assert computed + batches(last.stdout) <= total + 2 * KILLS + 1
 
 
 @pytest.fixture(autouse=True)
