@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from faithfuse.analysis import commands
-from faithfuse.analysis.correlation import CORRELATION_COLUMNS
+from faithfuse.analysis.columns import CORRELATION_COLUMNS
 from faithfuse.analysis.model import read_model
 from faithfuse.errors import FaithfuseError, InputError
 

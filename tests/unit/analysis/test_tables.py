@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from faithfuse.analysis.correlation import CORRELATION_COLUMNS, correlation_rows
+from faithfuse.analysis.columns import CORRELATION_COLUMNS, EVALUATION_COLUMNS, IMPORTANCE_COLUMNS
+from faithfuse.analysis.correlation import correlation_rows
 from faithfuse.analysis.csvfile import cell, write_csv
-from faithfuse.analysis.fusion import EVALUATION_COLUMNS, IMPORTANCE_COLUMNS
 from faithfuse.analysis.tables import write_tables
 from faithfuse.errors import InputError
 

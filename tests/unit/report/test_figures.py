@@ -10,6 +10,7 @@ import matplotlib
 import pytest
 from typer.testing import CliRunner
 
+from faithfuse.analysis.columns import CORRELATION_COLUMNS, EVALUATION_COLUMNS, IMPORTANCE_COLUMNS
 from faithfuse.cli import app
 from faithfuse.errors import InputError
 from faithfuse.report import figures, inputs
@@ -25,17 +26,17 @@ def texts(document: str) -> list[str]:
 
 
 def correlation(made: Inputs, paper: bool = True) -> str:
-    sheets = inputs.read_many(made.correlations, inputs.CORRELATION_COLUMNS)
+    sheets = inputs.read_many(made.correlations, CORRELATION_COLUMNS)
     return figures.correlation_figure(sheets, inputs.paper_values(REFERENCE) if paper else None)
 
 
 def importances(made: Inputs) -> str:
-    sheets = inputs.read_many([folder / "importances.csv" for folder in made.fusion], inputs.IMPORTANCE_COLUMNS)
+    sheets = inputs.read_many([folder / "importances.csv" for folder in made.fusion], IMPORTANCE_COLUMNS)
     return figures.importance_figure(sheets, inputs.paper_values(REFERENCE))
 
 
 def fusion(made: Inputs) -> str:
-    sheets = inputs.read_many([folder / "evaluation.csv" for folder in made.fusion], inputs.EVALUATION_COLUMNS)
+    sheets = inputs.read_many([folder / "evaluation.csv" for folder in made.fusion], EVALUATION_COLUMNS)
     return figures.fusion_figure(sheets, inputs.paper_values(REFERENCE))
 
 
@@ -79,7 +80,7 @@ def test_each_domain_has_a_panel_of_its_own_id(report_inputs: Inputs) -> None:
 
 
 def test_metrics_stand_best_first_and_those_without_a_value_last_with_the_reason(report_inputs: Inputs) -> None:
-    sheet = inputs.read_sheet(report_inputs.correlations[1], inputs.CORRELATION_COLUMNS)
+    sheet = inputs.read_sheet(report_inputs.correlations[1], CORRELATION_COLUMNS)
     rows = [row for row in sheet.rows if (row["coefficient"], row["human"]) == ("pearson", "likert")]
     ranked = sorted((row for row in rows if row["value"]), key=lambda row: -float(row["value"]))
     expected = [row["metric"] + (" †" if row["metric"] == "chrF" else "") for row in ranked] + ["Exact match"]
@@ -89,13 +90,13 @@ def test_metrics_stand_best_first_and_those_without_a_value_last_with_the_reason
 
 
 def test_a_long_panel_leaves_out_the_weakest_extensions_alone_and_counts_them(tmp_path: Path) -> None:
-    lines = [",".join(inputs.CORRELATION_COLUMNS)]
+    lines = [",".join(CORRELATION_COLUMNS)]
     for number in range(50):
-        lines.append(f"summarisation,paper {number},graph,false,likert,pearson,{number / 1000},0,0.1,40,0,")
-        lines.append(f"summarisation,ours {number},graph,true,likert,pearson,{number / 100},0,0.9,40,0,")
+        lines.append(f"summarisation,paper {number},graph,false,likert,pearson,{number / 1000},0,0.1,40,0,,,,")
+        lines.append(f"summarisation,ours {number},graph,true,likert,pearson,{number / 100},0,0.9,40,0,,,,")
     path = tmp_path / "c.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    shown = texts(figures.correlation_figure([inputs.read_sheet(path, inputs.CORRELATION_COLUMNS)]))
+    shown = texts(figures.correlation_figure([inputs.read_sheet(path, CORRELATION_COLUMNS)]))
     assert {f"paper {number}" for number in range(50)} <= set(shown)
     assert [text for text in shown if text.startswith("ours")] == [f"ours {number} †" for number in range(49, 39, -1)]
     assert "40 rated responses; 40 more † in the table" in shown
@@ -103,12 +104,12 @@ def test_a_long_panel_leaves_out_the_weakest_extensions_alone_and_counts_them(tm
 
 def test_dots_stand_where_their_values_are(tmp_path: Path) -> None:
     """Three known correlations: the dot's x is linear in the value, so equal steps give equal distances."""
-    lines = [",".join(inputs.CORRELATION_COLUMNS)]
+    lines = [",".join(CORRELATION_COLUMNS)]
     for metric, value in (("ROUGE-1", 0.6), ("ROUGE-2", 0.4), ("ROUGE-L", 0.2)):
-        lines.append(f"short_form_qa,{metric},n-gram,false,likert,pearson,{value},{value - 0.1},{value + 0.1},60,0,")
+        lines.append(f"short_form_qa,{metric},n-gram,false,likert,pearson,{value},{value - 0.1},{value + 0.1},60,0,,,,")
     path = tmp_path / "c.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    root = ElementTree.fromstring(figures.correlation_figure([inputs.read_sheet(path, inputs.CORRELATION_COLUMNS)]))
+    root = ElementTree.fromstring(figures.correlation_figure([inputs.read_sheet(path, CORRELATION_COLUMNS)]))
     panel = next(item for item in root.findall(f"{{{SVG}}}svg") if item.get("id") == "correlation-short_form_qa")
     marks = [use for use in panel.iter(f"{{{SVG}}}use") if "#d55e00" in (use.get("style") or "")]
     x = [float(mark.get("x", "nan")) for mark in marks]

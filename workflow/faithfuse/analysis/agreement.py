@@ -12,7 +12,6 @@ from faithfuse.analysis.correlation import group_codes
 from faithfuse.analysis.resampling import MAX_UNDEFINED, MIN_GROUPS, group_weights, percentile_interval
 from faithfuse.records import Rating
 
-AGREEMENT_COLUMNS = ("human", "level", "alpha", "low", "high", "items", "units", "raters", "ratings", "reason")
 LEVELS = (("likert", "interval"), ("likert", "ordinal"), ("bool", "nominal"))
 
 

@@ -85,7 +85,8 @@ def correlate(
     seed: int = typer.Option(0, min=0, help="Seed of the draws; serves --interval bootstrap only."),
 ) -> None:
     """Correlate every metric with people's ratings (Tables I–III), with intervals and p-values."""
-    from faithfuse.analysis.correlation import CORRELATION_COLUMNS, correlation_rows, point_rows
+    from faithfuse.analysis.columns import CORRELATION_COLUMNS
+    from faithfuse.analysis.correlation import correlation_rows, point_rows
     from faithfuse.analysis.csvfile import write_csv
     from faithfuse.analysis.ratings import read_points, read_ratings
     from faithfuse.analysis.resampling import Intervals
@@ -109,7 +110,8 @@ def agreement(
     seed: int = _SEED,
 ) -> None:
     """Say how far the raters agree: Krippendorff's alpha with a bootstrap interval over items."""
-    from faithfuse.analysis.agreement import AGREEMENT_COLUMNS, agreement_rows
+    from faithfuse.analysis.agreement import agreement_rows
+    from faithfuse.analysis.columns import AGREEMENT_COLUMNS
     from faithfuse.analysis.csvfile import cell, write_csv
     from faithfuse.analysis.ratings import read_ratings
 
@@ -138,6 +140,7 @@ def fuse(
     note: str = typer.Option("", help="A sentence for the card: what the ratings are."),
 ) -> None:
     """Fuse the metrics into one that follows people's ratings, and evaluate it on blind rows (Tables IV and V)."""
+    from faithfuse.analysis import columns
     from faithfuse.analysis import fusion as fusing
     from faithfuse.analysis.card import card_text
     from faithfuse.analysis.csvfile import write_csv
@@ -158,11 +161,11 @@ def fuse(
         threads=threads,
         provenance={"metrics_sha256": digest(metrics), "ratings_sha256": digest(ratings), "note": note},
     )
-    write_csv(out / "importances.csv", fusing.IMPORTANCE_COLUMNS, fusion.importances)
-    write_csv(out / "evaluation.csv", fusing.EVALUATION_COLUMNS, fusion.evaluation)
-    write_csv(out / "splits.csv", fusing.SPLIT_COLUMNS, fusion.splits)
-    write_csv(out / "blind.csv", fusing.BLIND_COLUMNS, fusion.blind)
-    write_csv(out / "explanations.csv", fusing.EXPLANATION_COLUMNS, fusion.explanations)
+    write_csv(out / "importances.csv", columns.IMPORTANCE_COLUMNS, fusion.importances)
+    write_csv(out / "evaluation.csv", columns.EVALUATION_COLUMNS, fusion.evaluation)
+    write_csv(out / "splits.csv", columns.SPLIT_COLUMNS, fusion.splits)
+    write_csv(out / "blind.csv", columns.BLIND_COLUMNS, fusion.blind)
+    write_csv(out / "explanations.csv", columns.EXPLANATION_COLUMNS, fusion.explanations)
     with atomic_write(out / "card.md") as stream:
         stream.write(card_text(fusion))
     write_model(out / MODEL_FILE, fusion.model)
@@ -199,7 +202,7 @@ def validate(
     interactions: int = _INTERACTIONS,
 ) -> None:
     """Say how far a fused metric can be trusted: cross-validation, systems left out, raters, learning curve."""
-    from faithfuse.analysis import validation
+    from faithfuse.analysis import columns, validation
     from faithfuse.analysis.csvfile import write_csv
 
     _one_thread()
@@ -215,13 +218,13 @@ def validate(
         settings=settings,
         threads=threads,
     )
-    write_csv(out / "validation.csv", validation.VALIDATION_COLUMNS, rows)
+    write_csv(out / "validation.csv", columns.VALIDATION_COLUMNS, rows)
     print(f"wrote {out / 'validation.csv'}", file=sys.stderr)
     if curve_seeds:
         curve = validation.learning_curve(
             joined, name, seeds=curve_seeds, seed=seed, settings=settings, threads=threads
         )
-        write_csv(out / "learning_curve.csv", validation.LEARNING_COLUMNS, curve)
+        write_csv(out / "learning_curve.csv", columns.LEARNING_COLUMNS, curve)
         print(f"wrote {out / 'learning_curve.csv'}", file=sys.stderr)
 
 
@@ -233,6 +236,7 @@ def transfer(
     domain: str = _DOMAIN,
 ) -> None:
     """Test fused metrics on another domain or data set than they were trained on."""
+    from faithfuse.analysis import columns
     from faithfuse.analysis import transfer as transferring
     from faithfuse.analysis.csvfile import write_csv
     from faithfuse.analysis.model import read_model
@@ -241,7 +245,7 @@ def transfer(
     joined = _join(metrics, ratings)
     name = domain or joined.table.domain or UNSTATED
     rows = [row for path in model for row in transferring.transfer(read_model(path), joined, name)]
-    write_csv(out, transferring.TRANSFER_COLUMNS, rows)
+    write_csv(out, columns.TRANSFER_COLUMNS, rows)
     print(f"wrote {out}", file=sys.stderr)
 
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from faithfuse.analysis.columns import HUMAN_CLASS
 from faithfuse.analysis.ratings import Joined, MetricTable, PointTable, point_bool
 from faithfuse.analysis.resampling import (
     JACKKNIFE,
@@ -44,25 +45,7 @@ MIN_PAIRS = 3
 # More groups than this are pooled at random into so many, which bounds time and memory by the square of it.
 MAX_GROUPS = 1000
 HUMAN_CEILING = "Human (leave one rater out)"
-HUMAN_CLASS = "human"
 
-CORRELATION_COLUMNS = (
-    "domain",
-    "metric",
-    "metric_class",
-    "extension",
-    "human",
-    "coefficient",
-    "value",
-    "low",
-    "high",
-    "pairs",
-    "unscored",
-    "reason",
-    "p_value",
-    "p_holm",
-    "unscored_reasons",
-)
 
 _KEPT_VALUES = 4_000_000
 _KEPT_SIGNS = 24_000_000

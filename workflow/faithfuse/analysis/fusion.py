@@ -43,21 +43,6 @@ from faithfuse.errors import FaithfuseError
 FUSED, SINGLE, DIFFERENCE, PAPER_WAY = "fused", "best_single", "difference", "paper_way"
 FUSED_METRIC = "Fused metric"
 
-IMPORTANCE_COLUMNS = (
-    "domain",
-    "metric_class",
-    "share",
-    "share_low",
-    "share_high",
-    "seeds",
-    "blind_drop",
-    "blind_drop_low",
-    "blind_drop_high",
-)
-EVALUATION_COLUMNS = ("domain", "system", "metric", "rows", "value", "low", "high", "note", "p_value", "spearman")
-BLIND_COLUMNS = ("item_id", "system", "group", "human", "fused", "best_single")
-EXPLANATION_COLUMNS = ("item_id", "system", "metric", "metric_class", "value", "contribution")
-SPLIT_COLUMNS = ("domain", "system", "seeds", "value", "low", "high", "note")
 
 MIN_ROWS = 20
 MIN_GROUPS = 8

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from faithfuse.analysis.columns import CORRELATION_COLUMNS, EVALUATION_COLUMNS, HUMAN_CLASS, IMPORTANCE_COLUMNS
 from faithfuse.analysis.correlation import (
     AUROC,
     AUROC_POINT,
     BOOL,
-    CORRELATION_COLUMNS,
-    HUMAN_CLASS,
     KENDALL,
     LIKERT,
     PEARSON,
@@ -22,7 +21,7 @@ from faithfuse.analysis.correlation import (
     holm,
 )
 from faithfuse.analysis.csvfile import write_csv
-from faithfuse.analysis.fusion import DIFFERENCE, EVALUATION_COLUMNS, FUSED, IMPORTANCE_COLUMNS, PAPER_WAY, SINGLE
+from faithfuse.analysis.fusion import DIFFERENCE, FUSED, PAPER_WAY, SINGLE
 from faithfuse.analysis.ratings import iter_csv
 from faithfuse.errors import InputError
 from faithfuse.metrics.registry import CLASSES, metric_info

@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from faithfuse.analysis.baselines import pearson
+from faithfuse.analysis.columns import TRANSFER_COLUMNS
 from faithfuse.analysis.correlation import PEARSON, correlate, difference_interval, pearson_without_each
 from faithfuse.analysis.fusion import DIFFERENCE, FUSED, FUSED_METRIC, SINGLE
 from faithfuse.analysis.model import FusedModel, clip
 from faithfuse.analysis.ratings import Joined
 
 NO_COMMON_METRIC = "none of the model's metrics is in this table"
-TRANSFER_COLUMNS = ("trained_on", "tested_on", "system", "metric", "rows", "value", "low", "high", "note", "p_value")
 
 
 def transfer(model: FusedModel, joined: Joined, domain: str) -> list[dict[str, object]]:

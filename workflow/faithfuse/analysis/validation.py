@@ -36,8 +36,6 @@ from faithfuse.analysis.resampling import percentile_interval
 from faithfuse.analysis.splits import blind_split, folds
 from faithfuse.errors import FaithfuseError
 
-VALIDATION_COLUMNS = ("domain", "scheme", "system", "rows", "value", "low", "high", "note")
-LEARNING_COLUMNS = ("domain", "system", "training_rows", "training_groups", "ratings", "value", "low", "high", "seeds")
 GROUPED_CV, WITHIN_ITEM, SYSTEM_OUT = "grouped_cv", "within_item", "system_out"
 SYSTEM_AND_GROUP_OUT, ONE_RATER = "system_and_group_out", "one_rater"
 HUMAN = "human"

@@ -24,12 +24,10 @@ def register(app: typer.Typer) -> None:
         ),
     ) -> None:
         """Draw correlation.svg, importances.svg, fusion.svg and, with an audit, audit_states.svg."""
+        from faithfuse.analysis.columns import CORRELATION_COLUMNS, EVALUATION_COLUMNS, IMPORTANCE_COLUMNS
         from faithfuse.records import atomic_write
         from faithfuse.report.figures import correlation_figure, fusion_figure, importance_figure, state_figure
         from faithfuse.report.inputs import (
-            CORRELATION_COLUMNS,
-            EVALUATION_COLUMNS,
-            IMPORTANCE_COLUMNS,
             STATE_COLUMNS,
             paper_values,
             read_many,

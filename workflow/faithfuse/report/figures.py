@@ -9,9 +9,9 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ParamSpec
 
+from faithfuse.analysis.columns import HUMAN_CLASS
 from faithfuse.errors import InputError
 from faithfuse.report.inputs import (
-    HUMAN_CLASS,
     Row,
     Sheet,
     class_rank,
@@ -151,7 +151,7 @@ def correlation_figure(sheets: Sequence[Sheet], paper: PaperValues | None = None
     """A dot with its 95% interval for each metric, a panel per domain, best first.
 
     Args:
-        sheets: the correlation files, columns as in `inputs.CORRELATION_COLUMNS`; the coefficient `pearson` with
+        sheets: the correlation files, columns as in `CORRELATION_COLUMNS`; the coefficient `pearson` with
             the human Likert column is drawn (Bool where a domain has no Likert).
         paper: published values by (domain, metric, human), drawn as hollow circles.
 

@@ -14,19 +14,21 @@ from typing import Any
 from xml.etree import ElementTree
 
 from faithfuse import __version__
+from faithfuse.analysis.columns import (
+    AGREEMENT_COLUMNS,
+    CORRELATION_COLUMNS,
+    EVALUATION_COLUMNS,
+    LEARNING_COLUMNS,
+    SPLIT_COLUMNS,
+    TRANSFER_COLUMNS,
+    VALIDATION_COLUMNS,
+)
 from faithfuse.errors import InputError
 from faithfuse.records import Response, read_records
 from faithfuse.report import views
 from faithfuse.report.inputs import (
-    AGREEMENT_COLUMNS,
-    CORRELATION_COLUMNS,
     COUNT_COLUMNS,
-    CURVE_COLUMNS,
-    EVALUATION_COLUMNS,
     MUTATION_COLUMNS,
-    SPLIT_COLUMNS,
-    TRANSFER_COLUMNS,
-    VALIDATION_COLUMNS,
     class_rank,
     class_title,
     domain_title,
@@ -318,7 +320,7 @@ def render_report(
     agreement = {folder.name: read_sheet(folder / "agreement.csv", AGREEMENT_COLUMNS) for folder in validation}
     trust = [
         views.validation_table(read_many([folder / "validation.csv" for folder in validation], VALIDATION_COLUMNS)),
-        views.curve_table(read_many(curves, CURVE_COLUMNS)),
+        views.curve_table(read_many(curves, LEARNING_COLUMNS)),
         views.agreement_table(agreement),
         views.transfer_table([read_sheet(path, TRANSFER_COLUMNS) for path in transfer]),
     ]

@@ -16,27 +16,6 @@ from typing import Any, NamedTuple
 from faithfuse.errors import InputError
 from faithfuse.records import Domain
 
-CORRELATION_COLUMNS = (
-    "domain",
-    "metric",
-    "metric_class",
-    "extension",
-    "human",
-    "coefficient",
-    "value",
-    "low",
-    "high",
-    "pairs",
-    "unscored",
-    "reason",
-)
-IMPORTANCE_COLUMNS = ("domain", "metric_class", "share", "share_low", "share_high", "seeds")
-EVALUATION_COLUMNS = ("domain", "system", "metric", "rows", "value", "low", "high", "note")
-VALIDATION_COLUMNS = ("domain", "scheme", "system", "rows", "value", "low", "high", "note")
-CURVE_COLUMNS = ("domain", "system", "training_rows", "training_groups", "ratings", "value", "low", "high", "seeds")
-AGREEMENT_COLUMNS = ("human", "level", "alpha", "low", "high", "items", "units", "raters", "ratings", "reason")
-TRANSFER_COLUMNS = ("trained_on", "tested_on", "system", "metric", "rows", "value", "low", "high", "note")
-SPLIT_COLUMNS = ("domain", "system", "seeds", "value", "low", "high", "note")
 STATE_COLUMNS = ("I", "A", "M", "D", "endpoint", "oracle")
 COUNT_COLUMNS = ("quantity", "ours", "paper", "unit")
 MUTATION_COLUMNS = ("case", "defect", "rejected", "code", "expected_code")
@@ -56,7 +35,6 @@ CLASS_TITLES = {
     "matching": "Matching",
     "human": "Human",
 }
-HUMAN_CLASS = "human"
 
 Row = dict[str, str]
 

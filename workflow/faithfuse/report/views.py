@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from faithfuse.analysis.columns import HUMAN_CLASS
 from faithfuse.records import Response
 from faithfuse.report.figures import human_title, main_human
 from faithfuse.report.inputs import (
     DOMAIN_TITLES,
-    HUMAN_CLASS,
     Row,
     Sheet,
     class_title,

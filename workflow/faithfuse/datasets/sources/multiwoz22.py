@@ -12,13 +12,13 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from faithfuse.datasets.ratings.base import Source, build, need
-from faithfuse.datasets.schema import SourceRecord, Subset, TodRecord, TodTurn, as_json
-from faithfuse.datasets.sources.base import SourceSet, files, origin, some_files
-from faithfuse.datasets.sources.sgd import FRAME, frame_from_original, frame_to_original
+from faithfuse.datasets.ratings.base import Source, need
+from faithfuse.datasets.schema import SourceRecord, Subset, TodTurn, as_json
+from faithfuse.datasets.sources.base import SourceSet, files, some_files
+from faithfuse.datasets.sources.sgd import FRAME, dialogue_record, frame_from_original, frame_to_original
 from faithfuse.datasets.spool import open_store
 from faithfuse.datasets.streams import iter_json_object, iter_json_records
-from faithfuse.datasets.tod import Act, acts_of_pairs, check_pairs, nest, pairs_of_acts, rest, restore, summarise
+from faithfuse.datasets.tod import Act, acts_of_pairs, check_pairs, nest, pairs_of_acts, rest, restore
 
 LICENCE = "MIT"
 
@@ -114,21 +114,9 @@ def _read(source: Source) -> Iterator[SourceRecord]:
             turns = []
             for turn in dialogue["turns"]:
                 turns.append(from_original(OriginalTurn(turn, (entries or {}).get(turn["turn_id"]))))
-            yield build(
-                TodRecord,
-                path,
-                line,
-                record_id=f"multiwoz22:{name.removesuffix('.json')}",
-                source_set="multiwoz22",
-                split=path.parent.name if path.parent.name in ("train", "dev", "test") else None,
-                licence=LICENCE,
-                group=f"multiwoz22:{name.removesuffix('.json')}",
-                origin=origin(source, path, line),
-                services=dialogue["services"],
-                turns=turns,
-                summary=summarise(turns),
-                extra=rest(dialogue, ("dialogue_id", "services", "turns")),
-            )
+            split = path.parent.name if path.parent.name in ("train", "dev", "test") else None
+            key = f"multiwoz22:{name.removesuffix('.json')}"
+            yield dialogue_record(source, path, line, key, split, LICENCE, dialogue, turns)
 
 
 MULTIWOZ22 = SourceSet(

@@ -8,6 +8,7 @@ in the frame's `extra`. `to_original` gives the original turn back.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from faithfuse.datasets.ratings.base import Source, build, need
@@ -121,28 +122,43 @@ def to_original(turn: TodTurn) -> dict[str, Any]:
     }
 
 
+def dialogue_record(
+    source: Source,
+    path: Path,
+    line: int,
+    key: str,
+    split: str | None,
+    licence: str,
+    dialogue: dict[str, Any],
+    turns: list[TodTurn],
+) -> TodRecord:
+    """The record of a dialogue of SGD or MultiWOZ 2.2, `key` being `<set>:…`."""
+    return build(
+        TodRecord,
+        path,
+        line,
+        record_id=key,
+        source_set=key.partition(":")[0],
+        split=split,
+        licence=licence,
+        group=key,
+        origin=origin(source, path, line),
+        services=dialogue["services"],
+        turns=turns,
+        summary=summarise(turns),
+        extra=rest(dialogue, ("dialogue_id", "services", "turns")),
+    )
+
+
 def _read(source: Source) -> Iterator[SourceRecord]:
     for path in some_files(source, "train/dialogues_*.json", "dev/dialogues_*.json", "test/dialogues_*.json"):
         for line, dialogue in iter_json_records(path):
             need(dialogue, _DIALOGUE, path, line)
             turns = [from_original(turn, number) for number, turn in enumerate(dialogue["turns"])]
             split = path.parent.name
-            yield build(
-                TodRecord,
-                path,
-                line,
-                # SGD counts dialogues anew in every split.
-                record_id=f"sgd:{split}:{dialogue['dialogue_id']}",
-                source_set="sgd",
-                split=split,
-                licence=LICENCE,
-                group=f"sgd:{split}:{dialogue['dialogue_id']}",
-                origin=origin(source, path, line),
-                services=dialogue["services"],
-                turns=turns,
-                summary=summarise(turns),
-                extra=rest(dialogue, ("dialogue_id", "services", "turns")),
-            )
+            # SGD counts dialogues anew in every split.
+            key = f"sgd:{split}:{dialogue['dialogue_id']}"
+            yield dialogue_record(source, path, line, key, split, LICENCE, dialogue, turns)
 
 
 SGD = SourceSet(
