@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from faithfuse.amr.alignment import WORK_LIMIT
 from faithfuse.errors import InputError
 from faithfuse.metrics.aggregate import Cell, Column
 from faithfuse.metrics.cases import Case
@@ -163,6 +164,9 @@ def test_the_number_of_processes_does_not_change_the_scores(question: Callable[.
     assert graph_columns([case], book, processes=2) == graph_columns([case], book)
 
 
-def test_the_time_limit_stands_in_the_signature(question: Callable[..., Case], graphs: Make) -> None:
-    columns = graph_columns([question("Bob came.", "Ana came.")], GraphBook(graphs(SHARED)), time_limit=2.5)
-    assert all("limit:2.5s" in column.signature for column in columns)
+def test_the_limits_stand_in_the_signature(question: Callable[..., Case], graphs: Make) -> None:
+    case, book = question("Bob came.", "Ana came."), GraphBook(graphs(SHARED))
+    smatch = [each for each in graph_columns([case], book) if "Fact" not in each.name]
+    assert all(f"limit:work {WORK_LIMIT}|" in column.signature for column in smatch)
+    timed = [each for each in graph_columns([case], book, time_limit=2.5) if "Fact" not in each.name]
+    assert all(f"limit:work {WORK_LIMIT}, 2.5 s|" in column.signature for column in timed)

@@ -70,7 +70,9 @@ def smatch(
     right: Path = typer.Argument(..., metavar="B.amr", help="The reference graphs, in the same order."),
     subscores: bool = typer.Option(False, "--subscores", help="Also all sub-scores."),
     explain: bool = typer.Option(False, "--explain", help="Also the alignment and the triples of each pair."),
-    time_limit: float = typer.Option(10.0, min=0.1, help="Seconds that the exact solver may take for a pair."),
+    time_limit: float | None = typer.Option(
+        None, min=0.1, help="Stop a pair after so many seconds; what it then gives depends on the machine."
+    ),
 ) -> None:
     """Score the graphs of two files pair by pair, and as a corpus."""
     from importlib import metadata

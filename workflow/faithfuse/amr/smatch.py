@@ -20,8 +20,6 @@ from typing import NamedTuple
 from faithfuse.amr.alignment import Alignment, align
 from faithfuse.amr.triples import Triples, one_line, read_roles, read_triples
 
-TIME_LIMIT = 10.0
-
 
 class Match(NamedTuple):
     """How many of the triples (or labels) of two graphs match.
@@ -66,17 +64,23 @@ def total(matches: Iterable[Match]) -> Match:
 
 
 @lru_cache(maxsize=65536)
-def _aligned(left: Triples, right: Triples, time_limit: float) -> Alignment:
+def _aligned(left: Triples, right: Triples, time_limit: float | None) -> Alignment:
     return align(left, right, time_limit=time_limit)
 
 
-def _match(left: Triples, right: Triples, time_limit: float) -> Match:
+def _match(left: Triples, right: Triples, time_limit: float | None) -> Match:
     found = _aligned(left, right, time_limit)
     return Match(found.matched, left.total, right.total, found.proven, found.bound)
 
 
-def smatch(a: str, b: str, *, time_limit: float = TIME_LIMIT) -> Match:
+def smatch(a: str, b: str, *, time_limit: float | None = None) -> Match:
     """Smatch of two graphs: the largest share of triples that an alignment of their nodes makes equal.
+
+    Args:
+        a: the graph that is judged.
+        b: the reference.
+        time_limit: stop after so many seconds (`alignment.align`); without it the limits count work, and the result
+            is the same everywhere.
 
     Raises:
         InputError: one of the two is not a graph.
@@ -87,7 +91,7 @@ def smatch(a: str, b: str, *, time_limit: float = TIME_LIMIT) -> Match:
     return _match(read_triples(a), read_triples(b), time_limit)
 
 
-def smatch_alignment(a: str, b: str, *, time_limit: float = TIME_LIMIT) -> Alignment:
+def smatch_alignment(a: str, b: str, *, time_limit: float | None = None) -> Alignment:
     """The alignment that `smatch` counts by."""
     return _aligned(read_triples(a), read_triples(b), time_limit)
 
@@ -100,7 +104,7 @@ _SENSE = re.compile(r"(/ [a-zA-Z0-9-][a-zA-Z0-9-]*)-[0-9]+")
 _FRAME = re.compile(r"-[0-8]\d$")
 
 
-def unlabeled(a: str, b: str, *, time_limit: float = TIME_LIMIT) -> Match:
+def unlabeled(a: str, b: str, *, time_limit: float | None = None) -> Match:
     """Unlabeled F1 as amrlib computes it: every role in the text becomes `:label`, then Smatch.
 
     The rule works on the text, so it also strikes colons in strings ("14:30" equals "14:59"), shortens `:prep-in` to
@@ -112,7 +116,7 @@ def unlabeled(a: str, b: str, *, time_limit: float = TIME_LIMIT) -> Match:
     return _match(left, right, time_limit)
 
 
-def no_wsd(a: str, b: str, *, time_limit: float = TIME_LIMIT) -> Match:
+def no_wsd(a: str, b: str, *, time_limit: float | None = None) -> Match:
     """No WSD F1 as amrlib computes it: the number that ends a concept becomes 01, then Smatch.
 
     The rule does not ask whether the concept is a frame: `covid-19` and `have-degree-91` lose their numbers too.
@@ -147,13 +151,13 @@ def _sets(left: Iterable, right: Iterable) -> Match:
 # --- corrected variants and further sub-scores ------------------------------------------------------------------
 
 
-def unlabeled_edges(a: str, b: str, *, time_limit: float = TIME_LIMIT) -> Match:
+def unlabeled_edges(a: str, b: str, *, time_limit: float | None = None) -> Match:
     """Smatch with every role but `TOP` made equal, after inverse roles are turned round; strings stay as they are."""
     left, right = (_without_roles(read_triples(text)) for text in (a, b))
     return _match(left, right, time_limit)
 
 
-def no_wsd_frames(a: str, b: str, *, time_limit: float = TIME_LIMIT) -> Match:
+def no_wsd_frames(a: str, b: str, *, time_limit: float | None = None) -> Match:
     """Smatch with the sense of every frame made 01: two digits at the end, not 9x (`have-degree-91` is no sense)."""
     left, right = (_without_senses(read_triples(text)) for text in (a, b))
     return _match(left, right, time_limit)
@@ -179,7 +183,7 @@ def negations(a: str, b: str) -> Match | None:
     return _unless_empty(_sets(*(_with_role(read_triples(text), "polarity") for text in (a, b))))
 
 
-def reentrancies(a: str, b: str, *, time_limit: float = TIME_LIMIT) -> Match | None:
+def reentrancies(a: str, b: str, *, time_limit: float | None = None) -> Match | None:
     """Reentrancies as amrlib computes it: Smatch of the edges into nodes with several parents, and their nodes.
 
     Null if neither graph has such a node.
@@ -188,7 +192,7 @@ def reentrancies(a: str, b: str, *, time_limit: float = TIME_LIMIT) -> Match | N
     return _unless_empty(_match(left, right, time_limit))
 
 
-def srl(a: str, b: str, *, time_limit: float = TIME_LIMIT) -> Match | None:
+def srl(a: str, b: str, *, time_limit: float | None = None) -> Match | None:
     """SRL as amrlib computes it: Smatch of the ARG edges and their nodes; null if neither graph has any."""
     left, right = (_part(*read_roles(text), _arguments) for text in (a, b))
     return _unless_empty(_match(left, right, time_limit))

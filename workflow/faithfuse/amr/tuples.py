@@ -4,6 +4,9 @@ Section V-A of arXiv 2512.05700 scores "fact tuples" of questions and answers wi
 reading taken here (docs/decisions/0203-fact-tuples.md): each frame gives (subject, frame, object) for every pair of
 its ARG roles in the order of their numbers, and each other relation between two nodes gives (source, role, target).
 A node is named by its name if it has one, else by its concept; frames lose their sense number.
+
+A short answer states no relation of its own: it fills the place that the question left open. Where a data set gives the
+tuple that a question was made from (PopQA), `answered_tuples` completes that tuple with what the answer names.
 """
 
 from __future__ import annotations
@@ -46,6 +49,26 @@ def fact_tuples(graph: str) -> list[FactTuple]:
         if role != "top" and node not in named:
             found.add((labels[node], role, value))
     return sorted(found)
+
+
+def answered_tuples(graph: str, subject: str, relation: str) -> list[FactTuple]:
+    """The tuples that an answer states when it is asked what `subject` has as `relation`, each once, sorted.
+
+    Every name in the answer is an object, but for the subject's own, which an answer often repeats; an answer that
+    names nothing is one object, its concepts in order.
+
+    >>> answered_tuples('(c / city :name (n / name :op1 "Rome"))', "Italy", "capital")
+    [('Italy', 'capital', 'rome')]
+    >>> answered_tuples("(p / politician)", "Ana Lee", "occupation")
+    [('Ana Lee', 'occupation', 'politician')]
+    """
+    triples = read_triples(graph)
+    labels = _labels(triples)
+    named = sorted({source for role, source, _ in triples.edges if role == "name"})
+    objects = {labels[node] for node in named} - {subject.lower()}
+    if not named:
+        objects = {" ".join(labels)}
+    return sorted((subject, relation, thing) for thing in objects)
 
 
 def _labels(triples: Triples) -> list[str]:

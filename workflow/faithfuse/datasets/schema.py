@@ -63,9 +63,18 @@ class SourceRecord(Record):
             domain=domain,
             source_set=self.source_set,
             group=self.group,
-            provenance={"licence": self.licence, "split": self.split, "origin": json.loads(self.origin)},
+            provenance={
+                "licence": self.licence,
+                "split": self.split,
+                "origin": json.loads(self.origin),
+                **self._further_provenance(),
+            },
             **fields,
         )
+
+    def _further_provenance(self) -> dict[str, Any]:
+        """What an item keeps of its record beyond licence, split and origin."""
+        return {}
 
 
 class Fact(Record):
@@ -96,6 +105,11 @@ class QaRecord(SourceRecord):
 
     def duplicate_text(self) -> str:
         return self.question
+
+    def _further_provenance(self) -> dict[str, Any]:
+        if self.fact is None:
+            return {}
+        return {"fact_tuple": [self.fact.subject, self.fact.relation, self.fact.object]}
 
     def items(self) -> list[Item]:
         found = []

@@ -28,8 +28,10 @@ def metrics(
     whole_transcript: bool = typer.Option(
         False, "--whole-transcript", help="Take the transcript's graph from the transcript parsed as one input."
     ),
-    graph_seconds: float = typer.Option(
-        10.0, min=0.01, help="Time limit of one graph alignment; what it leaves unproven is counted."
+    graph_seconds: float | None = typer.Option(
+        None,
+        min=0.01,
+        help="Stop a graph alignment after so many seconds (counted as not proven; depends on the machine).",
     ),
     threads: int = typer.Option(1, min=1, help="CPU threads of the encoder, and graph pairs scored at a time."),
     gpus: int | None = typer.Option(

@@ -7,6 +7,8 @@ docs/decisions/0405-graph-pairs.md):
 * conversational QA: the whole response against each whole reference; the best;
 * summarisation: `Turn GT`, each point against its best reference point; `Turn Transcript`, each point against its
   best turn; `Transcript`, the whole summary against the whole transcript, one pair, so mean, max and min are equal.
+
+The fact tuples of answers are scored in `facts.py`.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from inspect import signature as signature_of
 from multiprocessing import get_context
 from pathlib import Path
 
+from faithfuse.amr.alignment import WORK_LIMIT
 from faithfuse.amr.parse import Parsed, text_graph
 from faithfuse.amr.sentences import (
     item_sentences,
@@ -28,7 +31,7 @@ from faithfuse.amr.sentences import (
     transcript_sentence,
     turn_sentences,
 )
-from faithfuse.amr.smatch import EXTENSIONS, SUBSCORES, TIME_LIMIT, Match
+from faithfuse.amr.smatch import EXTENSIONS, SUBSCORES, Match
 from faithfuse.amr.triples import read_triples
 from faithfuse.errors import InputError
 from faithfuse.metrics.aggregate import (
@@ -47,6 +50,7 @@ from faithfuse.metrics.aggregate import (
     spread_columns,
 )
 from faithfuse.metrics.cases import Case, Key
+from faithfuse.metrics.facts import fact_columns
 from faithfuse.records import Domain, Graph
 
 NO_SENTENCE = "the response has no sentence"
@@ -104,14 +108,16 @@ class GraphScores:
 
     Args:
         parser: the parser's signature.
-        time_limit: seconds that one alignment may take; the best one found then counts, as not proven.
+        time_limit: stop an alignment after so many seconds; the best one found then counts, as not proven, and the
+            score depends on the machine. Without it the solver's limits count work.
         processes: how many pairs are scored at a time.
     """
 
-    def __init__(self, parser: str, time_limit: float = TIME_LIMIT, processes: int = 1) -> None:
+    def __init__(self, parser: str, time_limit: float | None = None, processes: int = 1) -> None:
         self._time_limit, self._processes = time_limit, processes
+        limit = f"work {WORK_LIMIT}" + ("" if time_limit is None else f", {time_limit:g} s")
         base = (
-            f"faithfuse smatch|alignment:optimal|limit:{time_limit:g}s|triples:smatch-1.0.4"
+            f"faithfuse smatch|alignment:optimal|limit:{limit}|triples:smatch-1.0.4"
             f"|scipy=={version('scipy')}|parser:{parser}"
         )
         self.signatures = {name: f"{base}|{name}" for name in SUBSCORES}
@@ -168,7 +174,7 @@ _LIMITED = frozenset(
 )
 
 
-def _cells(pair: Pair, full: frozenset[Pair], time_limit: float) -> dict[str, Cell]:
+def _cells(pair: Pair, full: frozenset[Pair], time_limit: float | None) -> dict[str, Cell]:
     cells: dict[str, Cell] = {}
     for name, score in (SUBSCORES | (EXTENSIONS if pair in full else {})).items():
         match = score(*pair, time_limit=time_limit) if name in _LIMITED else score(*pair)
@@ -191,7 +197,7 @@ def graph_columns(
     progress: Progress = silent,
     *,
     whole_transcript: bool = False,
-    time_limit: float = TIME_LIMIT,
+    time_limit: float | None = None,
     processes: int = 1,
 ) -> list[Column]:
     """Graph columns of cases of one domain.
@@ -212,8 +218,8 @@ def graph_columns(
     if domain == Domain.SUMMARISATION:
         return _summary_columns(cases, book, scores, progress, whole_transcript)
     if domain == Domain.CONVERSATIONAL_QA:
-        return _whole_answer_columns(cases, book, scores, progress)
-    return _sentence_columns(cases, book, scores, progress)
+        return _whole_answer_columns(cases, book, scores, progress) + fact_columns(cases, book)
+    return _sentence_columns(cases, book, scores, progress) + fact_columns(cases, book)
 
 
 def _sentence_columns(cases: Sequence[Case], book: GraphBook, scores: GraphScores, progress: Progress) -> list[Column]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TextIO
 
 from faithfuse import __version__
-from faithfuse.amr.smatch import TIME_LIMIT
 from faithfuse.metrics.aggregate import Column, Progress, silent, text_columns
 from faithfuse.metrics.cases import Case
 from faithfuse.metrics.embedding import BertScore
@@ -36,7 +35,7 @@ def metric_columns(
     encoder: BertScore | None = None,
     stemmer: bool = False,
     whole_transcript: bool = False,
-    graph_seconds: float = TIME_LIMIT,
+    graph_seconds: float | None = None,
     processes: int = 1,
     progress: Progress = silent,
 ) -> list[Column]:
