@@ -52,8 +52,10 @@ def code(*modules):
 
 
 def judged(study):
-    """Whether the LLM stages run on a study: on every domain, and on the further sets that ask for it."""
-    return study in DOMAINS or FURTHER[study].judge
+    """Whether the LLM judges a study: the configured domains (or all), and the further sets that ask for it."""
+    if study in FURTHER:
+        return FURTHER[study].judge
+    return RUN.llm.judge is None or study in RUN.llm.judge
 
 
 def domain_of(study):

@@ -80,6 +80,9 @@ class Llm(Section):
         "with line breaks and the question that the conversational judge prompts announce but leave out.",
     )
     max_new_tokens: int = Field(default=256, ge=1, description="Token limit of a response (paper, section IV-A: 256).")
+    judge: list[Domain] | None = Field(
+        default=None, description="Domains whose responses the model judges; all when null, none when empty."
+    )
     respond: bool = Field(default=True, description="Generate a response of the model to every item.")
     summary_variants: list[Literal["fact_reference", "full_reference"]] = Field(
         default=[],
