@@ -10,7 +10,7 @@ import importlib
 import sys
 from pathlib import Path
 
-AREAS = ("audit", "statistics", "smatch", "annotate", "llm", "workflow")
+AREAS = ("audit", "statistics", "smatch", "annotate", "llm", "workflow", "scale")
 
 
 def main() -> None:
