@@ -195,6 +195,7 @@ class Verdict(Record):
     score: float | None = None
     expected: float | None = None
     prompt_digest: str | None = None
+    template_digest: str | None = None
     prompt_tokens: int | None = None
     reason: str | None = None
 

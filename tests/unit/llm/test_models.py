@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tarfile
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ import pytest
 import torch
 
 from faithfuse.errors import InputError, ModelError
-from faithfuse.llm.model import load, memory_needed, require_memory, stop_clock
+from faithfuse.llm.model import device_map, load, memory_needed, require_memory, stop_clock
 from faithfuse.llm.registry import ModelSpec, fetch, is_complete, load_registry, locate
 
 
@@ -64,7 +65,7 @@ def test_a_half_fetched_model_is_never_taken_for_one(archive, tmp_path):
     assert is_complete(spec, fetch(spec, tmp_path / "models", lambda _: None))
 
 
-def test_pickled_tensors_are_rewritten_and_pickled_code_is_refused(tiny_folder, tmp_path):
+def test_pickled_weights_are_refused_and_a_parsers_tensors_are_rewritten(tiny_folder, tmp_path):
     for name, content in (("good", {"w": torch.ones(2)}), ("bad", {"w": SimpleNamespace(x=1)})):
         source = tmp_path / name
         source.mkdir()
@@ -73,12 +74,57 @@ def test_pickled_tensors_are_rewritten_and_pickled_code_is_refused(tiny_folder, 
         path = tmp_path / f"{name}.tar.gz"
         with tarfile.open(path, "w:gz") as packed:
             packed.add(source, "m")
-    good = fetch(url_spec(tmp_path / "good.tar.gz"), tmp_path / "models", lambda _: None)
+    with pytest.raises(ModelError, match=r"only pickled weights \(pytorch_model.bin\)"):
+        fetch(url_spec(tmp_path / "good.tar.gz"), tmp_path / "models", lambda _: None)
+    parser = url_spec(tmp_path / "good.tar.gz", kind="amr-parser")
+    good = fetch(parser, tmp_path / "models", lambda _: None)
     assert sorted(p.name for p in good.glob("*.*") if p.suffix in (".bin", ".safetensors")) == ["model.safetensors"]
     with pytest.raises(ModelError, match="more than tensors"):
-        fetch(url_spec(tmp_path / "bad.tar.gz", key="other"), tmp_path / "models", lambda _: None)
+        bad = url_spec(tmp_path / "bad.tar.gz", key="other", kind="amr-parser")
+        fetch(bad, tmp_path / "models", lambda _: None)
     with pytest.raises(ModelError, match="pickled weights"):
         locate(ModelSpec(key="x", kind="causal-lm", provider="path", path=str(tmp_path / "bad"), licence=""), tmp_path)
+
+
+def test_code_of_a_models_repository_is_never_run(write_tiny_llama, spec_of, tmp_path):
+    import json
+
+    write_tiny_llama(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config |= {"model_type": "strange", "auto_map": {"AutoConfig": "strange.C", "AutoModelForCausalLM": "strange.M"}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "strange.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    with pytest.raises(ModelError, match="tiny"):
+        load(spec_of(tmp_path), tmp_path, device="cpu")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_several_gpus_are_filled_by_accelerate_and_one_is_not(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert device_map("cuda") == "auto"
+    assert device_map("cuda:1") is None and device_map("cpu") is None
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    assert device_map("cuda") is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("message['content'] }}", "message['content'] ~ '!' }}"), "turns the label 'Yes' into 'Yes!'"),
+        (("<|eot_id|>{% endfor %}", "{% endfor %}"), "none of its end tokens"),
+        (("message['content'] }}", "messages|length ~ message['content'] }}"), "does not continue the prompt's tokens"),
+    ],
+)
+def test_a_label_that_the_template_or_tokenizer_changes_is_refused(
+    write_tiny_llama, spec_of, tmp_path, change, message
+):
+    write_tiny_llama(tmp_path)
+    path = tmp_path / "chat_template.jinja"
+    assert change[0] in path.read_text()
+    path.write_text(path.read_text().replace(*change))
+    model = load(spec_of(tmp_path), tmp_path, device="cpu")
+    with pytest.raises(ModelError, match=re.escape(message)):
+        model.label_ids([{"role": "user", "content": "Well?"}], ["Yes", "No"])
 
 
 def test_a_gated_model_says_the_steps(tmp_path, monkeypatch):

@@ -337,5 +337,6 @@ def _null(
         scope=prompt.scope,
         target=prompt.target,
         reference_point=reference_point,
+        template_digest=model.template.digest,
         reason=reason,
     )

@@ -375,16 +375,16 @@ def load(spec: ModelSpec, folder: Path, *, threads: int = 1, device: str | None 
     if isinstance(tokenizer.chat_template, str):
         tokenizer.chat_template = stop_clock(tokenizer.chat_template)
     require_memory(spec.key, config, dtype, device)
-    gpus = torch.cuda.device_count() if device == "cuda" else 0
+    spread = device_map(device)
     network = AutoModelForCausalLM.from_pretrained(
         folder,
         dtype=dtype,
         attn_implementation=ATTENTION,
         use_safetensors=True,
         trust_remote_code=False,
-        device_map="auto" if gpus > 1 else None,
+        device_map=spread,
     )
-    if gpus <= 1:
+    if spread is None:
         network.to(device)
     network.eval()
     identity = {
@@ -403,6 +403,13 @@ def load(spec: ModelSpec, folder: Path, *, threads: int = 1, device: str | None 
     identity["template"] = model.template.digest
     prove(model)
     return model
+
+
+def device_map(device: str) -> str | None:
+    """How accelerate places a model: over all GPUs when there are several and none in particular was named."""
+    import torch
+
+    return "auto" if device == "cuda" and torch.cuda.device_count() > 1 else None
 
 
 def memory_needed(config: Any, dtype: torch.dtype, tokens: int = 16384) -> int:

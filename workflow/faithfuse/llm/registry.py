@@ -9,7 +9,8 @@
 
 A fetched model is a plain transformers folder `<models-dir>/<key>/` with weights as safetensors. It appears there in
 one step, complete, with its marker `fetched.json`; a fetch that is killed leaves nothing under the key. Weights in
-GGUF form are de-quantised once. Code from a model's repository is never run, and pickled weights are refused.
+GGUF form are de-quantised once. Code from a model's repository is never run, and pickled weights are refused; those of
+an AMR parser, which exists in no other form, are read as tensors alone and rewritten.
 """
 
 from __future__ import annotations
@@ -417,7 +418,8 @@ def _take(spec: ModelSpec, root: Path, built: Path, say: Callable[[str], None]) 
     for path in sorted(source.iterdir()):
         if path.is_file() and (path in listed or not listed or spec.provider != "package"):
             shutil.copyfile(path, built / path.name)
-    _convert_pickles(built, say, spec.key)
+    if spec.kind == "amr-parser":
+        _convert_pickles(built, say, spec.key)
 
 
 def _convert_pickles(folder: Path, say: Callable[[str], None], key: str) -> None:
