@@ -123,6 +123,13 @@ def test_figures_sentences_hold_the_names_of_the_paper(parser):
     assert '"Beyonce"' in song and '"Bruno"' in song
 
 
+def test_a_version_is_no_number(parser):
+    # MTRAG has such an answer; it once stopped a whole run.
+    made = graph(parser, "It has 6.15.0 apples and 1,500 pears.")
+    assert ":quant 1500" in made
+    assert ":quant 6" not in made
+
+
 def test_signature_names_the_rules_and_spacy(parser):
     assert parser.signature.startswith("rules ")
     assert "spaCy 3." in parser.signature

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Span, Token
 
 WH = frozenset({"who", "whom", "whose", "what", "which", "where", "when", "why", "how", "whatever", "whoever"})
-_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"[+-]?\d+(?:,\d+)*(?:\.\d+)?")
 _CLOCK = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*(am|pm|a\.m\.?|p\.m\.?|o'clock)?", re.IGNORECASE)
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _WORD = re.compile(r"\w")
