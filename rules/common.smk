@@ -2,6 +2,7 @@
 #
 # Outputs are marked `update`: Snakemake then keeps the previous file while a job runs and puts it back when the job
 # fails, so a mistake in the input never costs an earlier result.
+import json
 import os
 import re
 import sys
@@ -248,6 +249,13 @@ def grows(first):
 
 
 MODELS = yaml.safe_load(Path("config/models.yaml").read_text(encoding="utf-8"))
+
+
+def entry(key):
+    """What the registry says of a model but for its jobs' needs, as one line; a parameter of all that computes with it."""
+    needs = ("gpus", "mem_mb")
+    known = MODELS.get(key, {})
+    return json.dumps({name: known[name] for name in sorted(set(known) - {*needs})})
 
 
 def gpus(key):

@@ -8,7 +8,6 @@ rule judge:
         item_records="results/items/{domain}/items.jsonl",
         responses=response_files,
         model=f"{model_dir(RUN.llm.model)}/fetched.json",
-        registry="config/models.yaml",
         prompts=directory_files("config/prompts"),
         code=code("llm.judge", "llm.likelihood", "llm.lease", "llm.commands"),
     output:
@@ -28,6 +27,8 @@ rule judge:
         runtime=grows(240),
         gpu=gpus(RUN.llm.model),
     params:
+        registry="config/models.yaml",
+        entry=entry(RUN.llm.model),
         gpus=gpus(RUN.llm.model),
         model=RUN.llm.model,
         models_dir=subpath(input.model, ancestor=2),
@@ -38,6 +39,6 @@ rule judge:
         "Judging {wildcards.domain} with {params.model}"
     shell:
         "python -m faithfuse judge {input.item_records} {input.responses} --model {params.model}"
-        " --models {input.registry} --models-dir {params.models_dir} --prompts config/prompts"
+        " --models {params.registry} --models-dir {params.models_dir} --prompts config/prompts"
         " --prompt-set {params.prompt_set} --cache {params.cache} --threads {threads} --gpus {params.gpus} --shard {params.share}"
         " --likelihood-out {output.likelihood} --out {output.verdicts} 2>&1 | tee {log}"

@@ -1,12 +1,11 @@
 # Models.
-#   in:  config/models.yaml
+#   in:  the model's entry in config/models.yaml
 #   out: .models/<key>/ and its marker fetched.json
 # The only rule that may use the network.
 
 
 rule fetch_model:
     input:
-        registry="config/models.yaml",
         code=code("llm.registry"),
     output:
         marker=update(f"{RUN.models_dir}/{{model}}/fetched.json"),
@@ -18,10 +17,12 @@ rule fetch_model:
         mem_mb=grows(3000),
         runtime=grows(60),
     params:
+        registry="config/models.yaml",
+        entry=lambda wildcards: entry(wildcards.model),
         models_dir=subpath(output.marker, ancestor=2),
     message:
         "Obtaining model {wildcards.model}"
     shell:
         "HF_HUB_OFFLINE=0 TRANSFORMERS_OFFLINE=0 python -m faithfuse models fetch {wildcards.model}"
-        " --models {input.registry} --models-dir {params.models_dir} 2>&1 | tee {log}"
+        " --models {params.registry} --models-dir {params.models_dir} 2>&1 | tee {log}"
         " && touch {output.marker}"

@@ -8,7 +8,6 @@ rule parse:
         item_records="results/items/{domain}/items.jsonl",
         responses=response_files,
         model=optional(RUN.parser != "rules", f"{model_dir(RUN.parser)}/fetched.json"),
-        registry="config/models.yaml",
         code=code("amr.parse", "amr.sentences", "llm.lease", "amr.commands"),
     output:
         graphs=update(sharded("results/graphs/{domain}.jsonl")),
@@ -24,6 +23,8 @@ rule parse:
         runtime=grows(240),
         gpu=gpus(RUN.parser),
     params:
+        registry="config/models.yaml",
+        entry=entry(RUN.parser),
         gpus=gpus(RUN.parser),
         parser=RUN.parser,
         models_dir=RUN.models_dir,
@@ -33,5 +34,5 @@ rule parse:
         "Parsing {wildcards.domain} with {params.parser}"
     shell:
         "python -m faithfuse parse {input.item_records} {input.responses} --parser {params.parser}"
-        " --models {input.registry} --models-dir {params.models_dir} --cache {params.cache}"
+        " --models {params.registry} --models-dir {params.models_dir} --cache {params.cache}"
         " --threads {threads} --gpus {params.gpus} --shard {params.share} --out {output.graphs} 2>&1 | tee {log}"

@@ -10,7 +10,6 @@ include: "report_inputs.smk"
 
 rule describe_run:
     input:
-        registry="config/models.yaml",
         lock="envs/lock.txt",
         code=code("provenance.run"),
     output:
@@ -23,11 +22,13 @@ rule describe_run:
         mem_mb=grows(500),
         runtime=grows(5),
     params:
+        registry="config/models.yaml",
+        entries=lambda wildcards: [entry(key) for key in RUN_MODELS],
         configuration=lambda wildcards: RUN.model_dump_json(),
     message:
         "Describing the run"
     shell:
-        "python -m faithfuse manifest describe --configuration {params.configuration:q} --models {input.registry}"
+        "python -m faithfuse manifest describe --configuration {params.configuration:q} --models {params.registry}"
         " --lock {input.lock} --out {output.description} 2>&1 | tee {log}"
 
 

@@ -7,7 +7,6 @@ rule respond:
     input:
         item_records="results/items/{domain}/items.jsonl",
         model=f"{model_dir(RUN.llm.model)}/fetched.json",
-        registry="config/models.yaml",
         prompts=directory_files("config/prompts"),
         code=code("llm.generate", "llm.lease", "llm.commands"),
     output:
@@ -25,6 +24,8 @@ rule respond:
         runtime=grows(240),
         gpu=gpus(RUN.llm.model),
     params:
+        registry="config/models.yaml",
+        entry=entry(RUN.llm.model),
         gpus=gpus(RUN.llm.model),
         model=RUN.llm.model,
         models_dir=subpath(input.model, ancestor=2),
@@ -35,7 +36,7 @@ rule respond:
     message:
         "Answering {wildcards.domain} with {params.model}"
     shell:
-        "python -m faithfuse respond {input.item_records} --model {params.model} --models {input.registry}"
+        "python -m faithfuse respond {input.item_records} --model {params.model} --models {params.registry}"
         " --models-dir {params.models_dir} --prompts config/prompts --prompt-set {params.prompt_set}"
         " --max-new-tokens {params.max_new_tokens} --cache {params.cache} --threads {threads} --gpus {params.gpus} --shard {params.share}"
         " --out {output.responses} 2>&1 | tee {log}"

@@ -75,7 +75,9 @@ def describe_run(configuration: dict[str, Any], models: Path, lock: Path) -> dic
             ]
     entries = {key: dict(registry[key]) for key in keys}
     for entry in entries.values():
-        entry.pop("path", None)  # a folder of this machine; the digests of its files say which weights it holds
+        # A folder of this machine (the digests of its files say which weights it holds), and what its jobs are given.
+        for name in ("path", "gpus", "mem_mb"):
+            entry.pop(name, None)
     return without_secrets(
         {
             "faithfuse": __version__,
