@@ -2,6 +2,7 @@
 # make test     all tests
 # make lint     style of Python, Snakemake and the workflow
 # make bench    measurements beside what people would use instead
+# make bench-gpu  the LLM stages on a GPU, with random weights of Llama 3.1-8B's architecture
 # make soak     the long versions of the tests
 PYTHON ?= python3
 CORES ?= 2
@@ -11,7 +12,7 @@ BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test lint format bench soak setup models clean
+.PHONY: run test lint format bench bench-gpu soak setup models clean
 
 run: models
 	@snakemake --cores $(CORES) --quiet host reason
@@ -38,6 +39,9 @@ format: setup
 
 bench: models
 	python tests/benchmarks/run.py
+
+bench-gpu: setup
+	@python tests/benchmarks/bench_gpu.py
 
 soak: models
 	FAITHFUSE_SOAK=1 pytest

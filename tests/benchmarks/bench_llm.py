@@ -1,12 +1,13 @@
 """Judging and answering with the embedded model: ours, the obvious transformers code, lm-evaluation-harness.
 
-200 items of EVOUNA-NQ (one system's answer each, the five in turn) and 20 dialogues of DialSummEval from the folder
-FAITHFUSE_DATA; the bundled sample where that is missing. FAITHFUSE_BENCH_ITEMS takes fewer items (dialogues: a tenth).
-Two threads. Loading a model is not counted for anybody.
+200 items of EVOUNA-NQ (the short answers of FiD) and 20 dialogues of DialSummEval from the folder FAITHFUSE_DATA; the
+bundled sample where that is missing. FAITHFUSE_BENCH_ITEMS takes fewer items (dialogues: a tenth). Two threads. Loading
+a model is not counted for anybody.
 
 * `confidence`: the probabilities of the two whole labels. `obvious` generates as many tokens as the longest label has,
   one prompt at a time, with scores; `lm-eval` asks lm-evaluation-harness's Hugging Face backend for both labels' log-
   likelihoods in batches of 16. Its interpreter is FAITHFUSE_LMEVAL_PYTHON, or one that is made under .cache/ with pip.
+* `confidence, sentences`: the same for a quarter of the items with the longer answers of ChatGPT.
 * `answers`, `summaries`: greedy decoding; `obvious` is transformers' `generate`, one prompt at a time.
 * `further point`: what each of three further points of a dialogue adds to the judging of its first.
 * `matrix-products`: the time that the model's matrix products alone take, measured between the others, for the tokens
@@ -75,7 +76,7 @@ def main(out: Path) -> None:
     folder = locate(spec, ROOT / ".models")
     model = load(spec, folder, threads=THREADS, device="cpu")
     prompts = load_prompts(ROOT / "config/prompts", "repaired")
-    answered, summarised, source = _material()
+    answered, sentences, summarised, source = _material()
     print(f"{len(answered)} questions and {len(summarised)} dialogues of {source}", flush=True)
     quarters = [answered[n::SLICES] for n in range(SLICES)]
     halves = [summarised[n::2] for n in range(2)]
@@ -87,6 +88,7 @@ def main(out: Path) -> None:
 
     tasks: dict[str, list[tuple[int, Callable[[], Timings]]]] = {
         "confidence": [(len(part), lambda part=part: confidence(part)) for part in quarters],
+        "confidence, sentences": [(len(sentences), lambda: confidence(sentences))],
         "answers": [(len(part), lambda part=part: _answers(model, prompts, part)) for part in quarters],
         "summaries": [(len(part), lambda part=part: _answers(model, prompts, part)) for part in halves],
         "further point": [(len(part), lambda part=part: _points(model, prompts, part)) for part in halves],
@@ -114,38 +116,36 @@ def main(out: Path) -> None:
     state.unlink()
 
 
-def _material() -> tuple[Answered, Answered, str]:
-    """Questions and dialogues with a recorded answer and summary each, and where they are from."""
+def _material() -> tuple[Answered, Answered, Answered, str]:
+    """Questions with short answers and with sentences, dialogues with summaries, and where they are from."""
     count = int(os.environ.get("FAITHFUSE_BENCH_ITEMS", "200"))
+    dialogues, quarter = max(2, count // 10), max(2, count // 4)
     data = os.environ.get("FAITHFUSE_DATA")
     if not data:
-        folder, source = ROOT / "config/sample", f"the sample ({count})"
-        return *(_answered(folder, folder, count)), source
+        folder = ROOT / "config/sample"
+        short = _answered(folder, Domain.SHORT_FORM_QA, count)
+        long = _answered(folder, Domain.LONG_FORM_QA, quarter)
+        return short, long, _answered(folder, Domain.SUMMARISATION, dialogues), f"the sample ({count})"
     with tempfile.TemporaryDirectory() as temporary:
-        for name, human, limit in (
-            ("evouna_nq", "evouna", count),
-            ("dialsummeval", "dialsummeval", max(2, count // 10)),
-        ):
+        for name, human in (("evouna_nq", "evouna"), ("dialsummeval", "dialsummeval")):
             command = [sys.executable, "-m", "faithfuse", "data", "import", name, "--root", f"{data}/human/{human}"]
-            command += ["--limit", str(limit), "--out", f"{temporary}/{name}"]
+            command += ["--limit", str(max(count, 100) if name == "evouna_nq" else 100), "--out", f"{temporary}/{name}"]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        found = _answered(Path(temporary, "evouna_nq"), Path(temporary, "dialsummeval"), count)
-    return *found, f"EVOUNA-NQ and DialSummEval ({count})"
+        questions = Path(temporary, "evouna_nq")
+        short = _answered(questions, Domain.SHORT_FORM_QA, count, "fid")
+        long = _answered(questions, Domain.SHORT_FORM_QA, quarter, "chatgpt")
+        summaries = _answered(Path(temporary, "dialsummeval"), Domain.SUMMARISATION, dialogues)
+    return short, long, summaries, f"EVOUNA-NQ and DialSummEval ({count})"
 
 
-def _answered(questions: Path, dialogues: Path, count: int) -> tuple[Answered, Answered]:
-    found = []
-    for folder, domain, most in (
-        (questions, Domain.SHORT_FORM_QA, count),
-        (dialogues, Domain.SUMMARISATION, max(2, count // 10)),
-    ):
-        responses: dict[str, list[Response]] = {}
-        for response in read_records(folder / "responses.jsonl", Response):
-            if response.text is not None:
-                responses.setdefault(response.item_id, []).append(response)
-        items = [i for i in read_records(folder / "items.jsonl", Item) if i.domain == domain and i.item_id in responses]
-        found.append([(i, responses[i.item_id][n % len(responses[i.item_id])]) for n, i in enumerate(items[:most])])
-    return found[0], found[1]
+def _answered(folder: Path, domain: Domain, count: int, system: str | None = None) -> Answered:
+    """Items with one recorded response each: of the named system, else of each system in turn."""
+    responses: dict[str, list[Response]] = {}
+    for response in read_records(folder / "responses.jsonl", Response):
+        if response.text is not None and response.system == (system or response.system):
+            responses.setdefault(response.item_id, []).append(response)
+    items = [i for i in read_records(folder / "items.jsonl", Item) if i.domain == domain and i.item_id in responses]
+    return [(i, responses[i.item_id][n % len(responses[i.item_id])]) for n, i in enumerate(items[:count])]
 
 
 def _timed(call: Callable[[], object]) -> tuple[float, object]:
@@ -155,7 +155,7 @@ def _timed(call: Callable[[], object]) -> tuple[float, object]:
 
 
 def _confidence(model: LanguageModel, other: _LmEval, prompts: PromptSet, part: Answered) -> Timings:
-    domain = Domain.SHORT_FORM_QA
+    domain = part[0][0].domain
     prompt = prompts.judge[domain]["confidence"]
     alone = prompts.model_copy(update={"judge": {domain: {"confidence": prompt}}})
     texts, asked = [], []

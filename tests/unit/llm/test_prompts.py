@@ -1,5 +1,6 @@
 """The prompts are the paper's, in two sets."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from faithfuse.llm.prompts import ground_truth, load_prompts
 from faithfuse.records import EVALUATED_DOMAINS, Item, read_records
 
 FOLDER = Path(__file__).parents[3] / "config/prompts"
+TEXTS = (".json", ".jsonl", ".csv", ".tsv", ".txt")
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,36 @@ def test_no_example_comes_from_an_evaluated_item(prompts):
         assert (example.question or "").strip().casefold() not in questions
         for line in (example.transcript or "").splitlines():
             assert line.partition(": ")[2].strip().casefold() not in turns
+
+
+def test_what_the_paper_does_not_print_is_marked_as_ours(prompts, verbatim):
+    for chosen in (prompts, verbatim):
+        ours = [p for d in chosen.variants.values() for group in d.values() for p in group.values()]
+        ours += [p for group in chosen.likelihood.values() for p in group.values()]
+        assert len(ours) == 4 + 12 and {prompt.source for prompt in ours} == {"faithfuse"}
+        for group in chosen.judge.values():
+            assert all(prompt.source.split(",")[0] in ("A-B", "B-B", "C-B") for prompt in group.values())
+    # A variant is ours, so no set joins its sentences as the paper's typesetting did.
+    variant = verbatim.variants["summarisation"]["full_reference"]["likert"]
+    values = {"ground_truth": "G", "response": "R", "question": "", "transcript": ""}
+    assert verbatim.judging(variant, values)[-1]["content"].endswith("Reference summary: G\nSummarised points: R")
+
+
+def test_no_example_comes_from_a_public_set_that_can_be_evaluated(prompts):
+    if not os.environ.get("FAITHFUSE_DATA"):
+        pytest.skip("set FAITHFUSE_DATA to the folder of the public sets")
+    texts = set()
+    for group in prompts.examples.values():
+        for example in group:
+            texts |= {example.question, example.answer}
+            texts |= {line.partition(": ")[2] for line in (example.transcript or "").splitlines()}
+    # Longer texts only: a year or a river may well be somebody's answer to another question.
+    wanted = {text.casefold() for text in texts if text and len(text) > 20}
+    files = [p for p in Path(os.environ["FAITHFUSE_DATA"], "human").rglob("*") if p.suffix in TEXTS]
+    assert len(wanted) > 10 and files
+    for path in files:
+        content = path.read_text(encoding="utf-8", errors="replace").casefold()
+        assert not [text for text in wanted if text in content], path
 
 
 def test_braces_in_a_users_text_mean_nothing(prompts, qa_item):
