@@ -30,6 +30,7 @@ if RUN.shards > 1:
     include: "rules/gather.smk"
 
 
+include: "rules/drawings.smk"
 include: "rules/metrics.smk"
 include: "rules/correlate.smk"
 include: "rules/fuse.smk"

@@ -150,6 +150,7 @@ FIGURES = expand(
     "results/figures/{name}.svg",
     name=["correlation", "importances", "fusion", "audit_states"],
 )
+PAPER_FIGURES = expand("results/figures/figure_{number}.svg", number=[1, 2, 3])
 NOTEBOOK = "results/notebooks/disagreement.ipynb"
 REPORT = "results/report.html"
 MANIFEST = "results/manifest.sha256"
@@ -189,6 +190,7 @@ MANIFEST_FILES = [
     *TABLES,
     *AUDIT_RESULTS,
     *FIGURES,
+    *PAPER_FIGURES,
     NOTEBOOK,
     REPORT,
     "results/run.json",

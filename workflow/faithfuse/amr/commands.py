@@ -139,7 +139,10 @@ def draw(
     graph: str = typer.Argument(None, help="A graph in PENMAN notation."),
     file: Path | None = typer.Option(None, help="Draw a graph of this file instead."),
     number: int = typer.Option(1, min=1, help="Which graph of the file."),
-    sentence: str | None = typer.Option(None, help="Parse this sentence with `rules` and draw its graph."),
+    sentence: str | None = typer.Option(None, help="Parse this sentence and draw its graph."),
+    parser: str = typer.Option("rules", help="The sentence's parser: `rules`, or a parser of the model registry."),
+    models: Path = typer.Option(Path("config/models.yaml"), help="The model registry."),
+    models_dir: Path = typer.Option(Path(".models"), help="Where fetched models are."),
     title: str | None = typer.Option(None, help="What to write above the graph."),
     out: Path = typer.Option(..., help="The picture (SVG)."),
 ) -> None:
@@ -151,6 +154,7 @@ def draw(
 
     if sum(source is not None for source in (graph, file, sentence)) != 1:
         raise InputError("there is not exactly one graph to draw", fix="Give a graph, --file or --sentence.")
+    note = ""
     if file is not None:
         entries = read_amr_file(file)
         if number > len(entries):
@@ -158,12 +162,15 @@ def draw(
         graph = entries[number - 1].graph
         title = title if title is not None else entries[number - 1].metadata.get("snt", "")
     elif sentence is not None:
-        from faithfuse.amr.rules import RulesParser
+        from faithfuse.amr.parse import load_parser
 
-        graph, reason = RulesParser().parse([sentence])[0]
+        loaded = load_parser(parser, models, 1, models_dir=models_dir)
+        graph, reason = loaded.parse([sentence])[0]
         title = title if title is not None else sentence
+        note = f"parsed by {parser}"
         if graph is None:
             raise InputError(f"{reason}: {sentence!r}", fix="Give a sentence with words in it.")
+    picture = draw_graph(graph, title or "", note)
     with atomic_write(out) as stream:
-        stream.write(draw_graph(graph, title or ""))
+        stream.write(picture)
     typer.echo(f"wrote {out}")

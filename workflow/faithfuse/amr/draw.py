@@ -18,6 +18,7 @@ _ROW, _GAP, _HEIGHT, _CHARACTER, _MARGIN = 84, 18, 28, 7.4, 16
 _STYLE = (
     "text{font:13px ui-monospace,Menlo,Consolas,monospace;text-anchor:middle;fill:#1f2933}"
     ".role{font-size:11px;fill:#486581;paint-order:stroke;stroke:#fff;stroke-width:4px}"
+    ".note{font-size:11px;fill:#627d98}"
     ".node{fill:#e6f0fa;stroke:#2f6fab}.frame{fill:#fdf1dc;stroke:#b7791f}.value{fill:#f4f4f5;stroke:#9aa5b1}"
     ".edge{fill:none;stroke:#829ab1}.again{stroke-dasharray:4 3;stroke:#c05621}"
 )
@@ -38,12 +39,13 @@ class _Line(NamedTuple):
     again: bool
 
 
-def draw(graph: str, title: str = "") -> str:
+def draw(graph: str, title: str = "", note: str = "") -> str:
     """Draw one graph.
 
     Args:
         graph: PENMAN text.
         title: shown above the graph, such as its sentence.
+        note: shown below the graph, such as the parser that it is from.
 
     Raises:
         InputError: the text is not a graph.
@@ -92,13 +94,13 @@ def draw(graph: str, title: str = "") -> str:
 
     _, right = node(tree.node, 0.0, 0)
     lines += [_Line(role, source, where[target], True) for role, source, target in later]
-    return _svg(boxes, lines, right, title)
+    return _svg(boxes, lines, right, title, note)
 
 
-def _svg(boxes: list[_Box], lines: list[_Line], right: float, title: str) -> str:
+def _svg(boxes: list[_Box], lines: list[_Line], right: float, title: str, note: str) -> str:
     top = 34 if title else 0
-    width = max(right, len(title) * _CHARACTER) + 2 * _MARGIN
-    height = max(box.y for box in boxes) + _HEIGHT + 2 * _MARGIN + top
+    width = max(right, len(title) * _CHARACTER, len(note) * _CHARACTER) + 2 * _MARGIN
+    height = max(box.y for box in boxes) + _HEIGHT + 2 * _MARGIN + top + (26 if note else 0)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" role="img">',
@@ -107,6 +109,9 @@ def _svg(boxes: list[_Box], lines: list[_Line], right: float, title: str) -> str
     ]
     if title:
         parts.append(f'<text x="{width / 2:.1f}" y="24">{escape(title)}</text>')
+
+    if note:
+        parts.append(f'<text class="note" x="{width / 2:.1f}" y="{height - 12:.1f}">{escape(note)}</text>')
 
     def at(box: _Box) -> tuple[float, float]:
         return box.x + _MARGIN, box.y + _MARGIN + top + _HEIGHT / 2

@@ -119,6 +119,28 @@ def _register_sources(data: typer.Typer) -> None:
             typer.echo(line)
 
     @data.command()
+    def nesting(
+        records: Path = typer.Argument(..., help="Task-oriented records (JSON Lines)."),
+        record: str | None = typer.Option(None, help="The record's id; the first by default."),
+        turn: int = typer.Option(0, min=0, help="Which turn, from 0."),
+        out: Path = typer.Option(..., help="The picture (SVG)."),
+    ) -> None:
+        """Draw how a task-oriented record nests acts, slots and values (the paper's Figure 1)."""
+        from faithfuse.datasets.nesting import draw_nesting
+        from faithfuse.datasets.schema import TodRecord
+        from faithfuse.errors import InputError
+        from faithfuse.records import atomic_write, read_records
+
+        found = [each for each in read_records(records, TodRecord) if record in (None, each.record_id)]
+        if not found:
+            fix = "Give the record_id of one of its lines."
+            raise InputError("holds no such record", path=records, record=record, fix=fix)
+        picture = draw_nesting(found[0], turn)
+        with atomic_write(out) as stream:
+            stream.write(picture)
+        typer.echo(f"wrote {out}")
+
+    @data.command()
     def release(
         items: list[Path] = typer.Argument(..., help="Folders with items, responses and ratings (`faithfuse items`)."),
         responses: list[Path] | None = typer.Option(None, help="Generated responses (repeatable)."),
