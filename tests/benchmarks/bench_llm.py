@@ -14,7 +14,8 @@ a model is not counted for anybody.
   that we compute: the ceiling. Its ratio is the share of the ceiling that ours reaches.
 
 All are measured in turn on one slice of the items after another. Slices already measured are kept beside the table
-until it is written: a bench that is stopped goes on where it was. FAITHFUSE_BENCH_SECONDS stops it after so long.
+until it is written: a bench that is stopped goes on where it was. FAITHFUSE_BENCH_SECONDS stops it after so long. On a
+machine that others use, FAITHFUSE_BENCH_CPU=1 takes one thread and counts its processor time.
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ from faithfuse.records import Domain, Item, Response, read_records
 
 ROOT = Path(__file__).resolve().parents[2]
 LM_EVAL = "lm_eval==0.4.13"
-THREADS = 2
+CPU = bool(os.environ.get("FAITHFUSE_BENCH_CPU"))
+CLOCK = "process_time" if CPU else "perf_counter"
+clock: Callable[[], float] = getattr(time, CLOCK)
+THREADS = 1 if CPU else 2
 MAX_NEW = 64
 SLICES = 4
 ROW = 1024
@@ -55,13 +59,14 @@ import json, sys, time, torch
 from lm_eval.api.instance import Instance
 from lm_eval.models.huggingface import HFLM
 torch.set_num_threads(int(sys.argv[2]))
+clock = getattr(time, sys.argv[3])
 lm = HFLM(pretrained=sys.argv[1], device="cpu", dtype="float32", batch_size=16, add_bos_token=False)
 print("ready", flush=True)
 for line in sys.stdin:
     asked = [Instance("loglikelihood", {}, tuple(pair), n) for n, pair in enumerate(json.loads(line))]
-    start = time.perf_counter()
+    start = clock()
     found = lm.loglikelihood(asked, disable_tqdm=True)
-    print(json.dumps({"seconds": time.perf_counter() - start, "logprobs": [value for value, _ in found]}), flush=True)
+    print(json.dumps({"seconds": clock() - start, "logprobs": [value for value, _ in found]}), flush=True)
 """
 
 Answered = list[tuple[Item, Response]]
@@ -93,6 +98,7 @@ def main(out: Path) -> None:
         "summaries": [(len(part), lambda part=part: _answers(model, prompts, part)) for part in halves],
         "further point": [(len(part), lambda part=part: _points(model, prompts, part)) for part in halves],
     }
+    source = f"{source}, {THREADS} thread(s), {CLOCK}"
     state = out.with_suffix(".slices.jsonl")
     state.parent.mkdir(parents=True, exist_ok=True)
     lines = [json.loads(line) for line in state.read_text().splitlines()] if state.exists() else []
@@ -149,9 +155,9 @@ def _answered(folder: Path, domain: Domain, count: int, system: str | None = Non
 
 
 def _timed(call: Callable[[], object]) -> tuple[float, object]:
-    start = time.perf_counter()
+    start = clock()
     result = call()
-    return time.perf_counter() - start, result
+    return clock() - start, result
 
 
 def _confidence(model: LanguageModel, other: _LmEval, prompts: PromptSet, part: Answered) -> Timings:
@@ -260,10 +266,10 @@ def _matrix_seconds(model: LanguageModel, tokens: int, heads: int) -> float:
         for rows, matrices in ((ROW, weights), (64, [model.head.weight])):
             inputs = {w.shape[1]: torch.randn(rows, w.shape[1]) for w in matrices}
             torch.nn.functional.linear(inputs[matrices[0].shape[1]], matrices[0])
-            start = time.perf_counter()
+            start = clock()
             for weight in matrices:
                 torch.nn.functional.linear(inputs[weight.shape[1]], weight)
-            total += (time.perf_counter() - start) / rows * (tokens if rows == ROW else heads)
+            total += (clock() - start) / rows * (tokens if rows == ROW else heads)
         return total
 
 
@@ -276,7 +282,7 @@ class _LmEval:
         if not interpreter:
             print("lm-eval: left out; set FAITHFUSE_LMEVAL_PYTHON to an interpreter that has lm_eval")
             return
-        command = [interpreter, "-c", LM_EVAL_CODE, str(folder), str(THREADS)]
+        command = [interpreter, "-c", LM_EVAL_CODE, str(folder), str(THREADS), CLOCK]
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
