@@ -138,7 +138,7 @@ rule identify_run:
         results=REPRODUCED,
         description="results/run.json",
         inputs=[files for _, files in RUN_INPUTS.values()],
-        models=[f"{folder}/fetched.json" for folder in RUN_MODELS.values()],
+        models=[f"{model_dir(key)}/fetched.json" for key in RUN_MODELS],
         code=run_code(),
         own=code("provenance.record", "provenance.commands"),
     output:

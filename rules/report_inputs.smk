@@ -2,7 +2,7 @@
 # results two runs reproduce byte for byte. No rules here.
 import shlex
 
-from faithfuse.provenance.run import model_keys, public_root
+from faithfuse.provenance.run import model_folders, public_root
 
 IDENTITY = "results/run_id.txt"
 RECORD = "results/manifest.json"
@@ -64,7 +64,7 @@ def run_code():
 
 
 RUN_INPUTS = run_inputs()
-RUN_MODELS = {key: model_dir(key) for key in model_keys(RUN.model_dump(mode="json"))}
+RUN_MODELS = model_folders(RUN.model_dump(mode="json"), Path("config/models.yaml"))
 # Imported sets lie between the original files and the items.
 IMPORTS = expand(
     "results/datasets/{set}/{name}",

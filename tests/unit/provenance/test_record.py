@@ -12,8 +12,8 @@ import pytest
 import rfc8785
 
 from faithfuse.errors import InputError
-from faithfuse.provenance.record import digest, measure_inputs, read_record
-from faithfuse.provenance.run import describe_run, public_root, without_secrets
+from faithfuse.provenance.record import digest, measure_inputs, measure_model, read_record
+from faithfuse.provenance.run import describe_run, model_folders, public_root, without_secrets
 
 # What one would change by hand, and what must give another id.
 CHANGES = {
@@ -128,6 +128,18 @@ def test_a_token_in_the_environment_stays_out_of_the_manifest(make_run, monkeypa
     run = make_run("one", configuration={"note": "made with hf_thisIsNoRealToken123"})
     for file in ("manifest.json", "run.json"):
         assert "hf_thisIsNoRealToken123" not in (run.results / file).read_text(encoding="utf-8")
+
+
+def test_a_models_own_folder_is_where_the_registry_says(tmp_path):
+    registry = tmp_path / "models.yaml"
+    own = tmp_path / "own"
+    registry.write_text(json.dumps({"own": {"provider": "path", "path": str(own)}, "hub": {"provider": "hub"}}))
+    settings = {"models_dir": ".models", "llm": {"model": "own"}, "embedding": {"model": "hub"}, "parser": "rules"}
+    assert model_folders(settings, registry) == {"own": own, "hub": Path(".models/hub")}
+    own.mkdir()
+    (own / "model.safetensors").write_bytes(b"x")
+    (own / "fetched.json").write_text("")
+    assert measure_model(own).keys() == {"model.safetensors"}
 
 
 def test_hidden_files_of_an_input_folder_are_left_out(tmp_path):

@@ -38,8 +38,12 @@ STAGES = {
         ("metrics.table", "llm.judge", "llm.likelihood", "amr.parse", "amr.sentences"),
         ("metrics", "judge", "parse", "items", "respond"),
     ),
+    "validate": (("analysis.validation", "analysis.agreement"), ("fuse", "correlate")),
+    "transfer": (("analysis.transfer",), ("fuse",)),
     "audit": (("audit.suite.run", "audit.suite.cases"), ("audit",)),
 }
+FOLDERS = ("tables", "audit", "validation", "transfer")
+"""Folders below `results/` whose CSV files are compared value by value."""
 
 
 class Value(NamedTuple):
@@ -104,7 +108,7 @@ def compare(a: Path, b: Path) -> Comparison:
 
 def _tables(a: RunFolder, b: RunFolder) -> list[str]:
     names = a.record.reproducible.results.keys() | b.record.reproducible.results.keys()
-    wanted = ("results/tables/", "results/audit/")
+    wanted = tuple(f"results/{folder}/" for folder in FOLDERS)
     return sorted(name.removeprefix("results/") for name in names if name.startswith(wanted) and name.endswith(".csv"))
 
 
@@ -174,22 +178,26 @@ class _Explanation:
         reference = self._of("input", lambda name: name.endswith("paper_tables.csv"))
         if column.endswith("_paper"):
             return reference
-        study = next((name for name in self.studies if column.startswith(f"{name}_")), None)
-        fused = value.table.endswith(("_4.csv", "_5.csv"))
+        folder, name = value.table.split("/")[:2]
+        fused = value.table.endswith(("_4.csv", "_5.csv")) or folder != "tables"
+        study = next((each for each in self.studies if column.startswith(f"{each}_") or each == name), None)
         studies = [study] if study else self.studies
         found = reference if column.endswith("_difference") else []
         found = found + self._records(studies, ("rating",))
         metrics = None if fused or column.endswith("_p_holm") else [value.row]
-        for name in studies if not column.endswith("_p_holm") else self.studies:
-            for metric in self._changed(name) if metrics is None else metrics:
-                found = found + self._metric(name, metric)
+        for each in studies if not column.endswith("_p_holm") else self.studies:
+            for metric in self._changed(each) if metrics is None else metrics:
+                found = found + self._metric(each, metric)
         settings = ("fusion", "seed", "limit") if fused else ("correlation", "seed", "limit")
+        settings += ("correlation",) if folder == "validation" else ()
         found = found + self._of("configuration", lambda key: key.split(".")[0] in settings)
         if found:
             return found
         if value.before is None or value.after is None:
             found = self._of("configuration", bool)
-        stages = ("fuse", "tables") if fused else ("correlate", "tables")
+        stages = {"validation": ("validate",), "transfer": ("transfer", "fuse")}.get(
+            folder, ("fuse", "tables") if fused else ("correlate", "tables")
+        )
         packages = FUSION_PACKAGES if fused else STATISTICS_PACKAGES
         found = found + [label for stage in stages for label in self._code(stage)]
         return found + self._of("package", packages.__contains__) + self._of("version", bool)

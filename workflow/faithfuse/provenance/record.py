@@ -129,7 +129,8 @@ def measure_model(folder: Path) -> dict[str, File]:
             return {file: File(bytes=size, sha256=sha256) for file, (size, sha256) in sorted(files.items())}
         except (OSError, ValueError, KeyError, TypeError):
             continue
-    files = sorted(path for path in folder.glob("*") if path.suffix in WEIGHT_FILES and path.is_file())
+    files = [path for path in folder.glob("*") if path.suffix in WEIGHT_FILES and path.name not in (CONTENTS, MARKER)]
+    files = sorted(path for path in files if path.is_file())
     if not files:
         raise InputError("holds no model", path=folder, fix="Fetch it: faithfuse models fetch KEY.")
     return {path.name: measure(path) for path in files}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -95,6 +96,24 @@ def model_keys(configuration: dict[str, Any]) -> list[str]:
     return sorted(
         {configuration["llm"]["model"], configuration["embedding"]["model"], configuration["parser"]} - {"rules"}
     )
+
+
+def model_folders(configuration: dict[str, Any], models: Path) -> dict[str, Path]:
+    """Where each model of a run lies: its folder below `models_dir`, or a user's own folder that the registry names.
+
+    Raises:
+        InputError: the registry cannot be read.
+    """
+    try:
+        registry = yaml.safe_load(models.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise InputError(f"cannot be read ({error})", path=models, fix="Restore config/models.yaml.") from None
+    folders = {}
+    for key in model_keys(configuration):
+        own = (registry.get(key) or {}).get("path")
+        place = os.path.expandvars(os.path.expanduser(own)) if own else f"{configuration['models_dir']}/{key}"
+        folders[key] = Path(place)
+    return folders
 
 
 def seeds(configuration: dict[str, Any]) -> dict[str, Any]:
