@@ -10,7 +10,8 @@ from faithfuse.errors import InputError
 from faithfuse.metrics.aggregate import Cell, Column
 from faithfuse.metrics.cases import Case
 from faithfuse.metrics.llm import NO_SCORE, NO_VERDICT, llm_columns
-from faithfuse.records import Verdict
+from faithfuse.metrics.table import meta
+from faithfuse.records import Domain, Verdict
 
 
 def _verdict(case: Case, kind: str, scope: str, score: float | None, **more) -> Verdict:
@@ -72,6 +73,17 @@ def test_an_answer_that_is_no_label_is_missing_with_the_judges_reason(question: 
     cells = _cells(llm_columns([case], [verdict]), case)
     assert cells["LLM Likert"] == Cell(None, "the judge said none of the labels")
     assert cells["LLM Likert expected"] == Cell(2.5)
+
+
+def test_a_column_says_how_readily_the_judge_kept_to_its_labels(question: Callable[..., Case]) -> None:
+    cases = [question("Bob", "Bob", item_id=f"q{n}") for n in range(3)]
+    verdicts = [
+        _verdict(case, "confidence", "answer", 0.5, label_mass=mass, off_label=said)
+        for case, mass, said in zip(cases, (0.9, 0.01, 0.2), (None, "I", "The"), strict=True)
+    ]
+    (column,) = llm_columns(cases, verdicts)
+    assert column.judge == {"verdicts": 3, "off_label": 2, "median_label_mass": 0.2}
+    assert meta([column], Domain.SHORT_FORM_QA)["metrics"]["LLM Conf."]["judge"] == column.judge
 
 
 def test_a_null_without_reason_still_says_something(question: Callable[..., Case]) -> None:

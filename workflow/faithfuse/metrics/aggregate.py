@@ -45,7 +45,7 @@ class Column(NamedTuple):
     """One metric over all responses.
 
     `points` holds the cells of a summary's single points behind a mean over them, by response; it is empty for every
-    other metric.
+    other metric. `judge` sums up the verdicts behind an LLM metric; empty for every other.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Column(NamedTuple):
     signature: str
     cells: dict[Key, Cell]
     points: Mapping[Key, Sequence[Cell]] = {}
+    judge: Mapping[str, int | float | None] = {}
 
 
 class Spread(dict[str, Cell]):

@@ -9,6 +9,7 @@ its best match, as the other metrics on points do.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from faithfuse.errors import InputError
@@ -53,6 +54,7 @@ def llm_columns(
                     f"judge:{'+'.join(named.get(key, key) for key in sorted(keys))}|{kind}|{scope}"
                     f"|target:{target}{matched}"
                 )
+                summary = _summary([verdict for there in here for verdict in there.values()])
                 other = _target_suffix(scope, target)
                 metrics = [(f"{name}{other}", "score", f"{signature}|{_SCALE[kind]}")]
                 if kind == "likert":
@@ -60,11 +62,20 @@ def llm_columns(
                 for metric, field, full_signature in metrics:
                     pick = _picker(by_slot, kind, scope, target, field)
                     if scope == "fact":
-                        columns += _fact_columns(cases, metric, full_signature, pick)
+                        made = _fact_columns(cases, metric, full_signature, pick)
                     else:
-                        cells = {case.key: _whole(case, pick) for case in cases}
-                        columns.append(column(metric, full_signature, cells))
+                        made = [column(metric, full_signature, {case.key: _whole(case, pick) for case in cases})]
+                    columns += [each._replace(judge=summary) for each in made]
     return columns
+
+
+def _summary(verdicts: Sequence[Verdict]) -> dict[str, int | float | None]:
+    masses = [verdict.label_mass for verdict in verdicts if verdict.label_mass is not None]
+    return {
+        "verdicts": len(verdicts),
+        "off_label": sum(verdict.off_label is not None for verdict in verdicts),
+        "median_label_mass": statistics.median_low(masses) if masses else None,
+    }
 
 
 def _target_suffix(scope: str, target: str) -> str:

@@ -94,7 +94,8 @@ def meta(columns: Sequence[Column], domain: Domain, inputs: Iterable[Path | str]
     """What `METRICS.csv.meta.json` says.
 
     `partial` counts the values of which some pairs could not be scored, `not_proven` those that rest on a graph
-    alignment not proven best; both are left out where none occur.
+    alignment not proven best; both are left out where none occur. `judge` says of an LLM metric how many verdicts
+    are behind it, how many of them the judge itself would not have begun with a label, and the labels' median mass.
     """
     metrics = {}
     for column in columns:
@@ -112,6 +113,8 @@ def meta(columns: Sequence[Column], domain: Domain, inputs: Iterable[Path | str]
             count = sum(cell.value is not None and getattr(cell, name) > 0 for cell in cells)
             if count:
                 entry[name] = count
+        if column.judge:
+            entry["judge"] = dict(column.judge)
         metrics[column.name] = entry
     digests = [{"name": Path(path).name, "sha256": _digest(path)} for path in inputs]
     return {"domain": str(domain), "faithfuse": __version__, "inputs": digests, "metrics": metrics}
