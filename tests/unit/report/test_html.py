@@ -360,3 +360,72 @@ def test_captions_are_templates_of_valid_restructuredtext(path: Path, note: str)
 def test_a_caption_stands_ready_for_every_table_and_figure() -> None:
     names = {path.stem for path in CAPTIONS.glob("*.rst")}
     assert {"correlation", "importances", "fusion", "audit_states", *(f"table_{n}" for n in range(1, 6))} <= names
+
+
+def _sheet(tmp_path: Path, name: str, text: str):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return read_sheet(path)
+
+
+def test_every_scheme_of_validation_stands_with_what_it_is_held_against(tmp_path: Path) -> None:
+    sheet = _sheet(
+        tmp_path,
+        "validation.csv",
+        "domain,scheme,system,rows,value,low,high,note\n"
+        "summarisation,system_out,fused,60,0.7,0.6,0.8,14 systems\n"
+        "summarisation,system_out,best_single,60,0.3,0.2,0.4,14 systems\n"
+        "summarisation,system_out,difference,60,0.4,0.3,0.5,14 systems\n"
+        "summarisation,one_rater,fused,60,0.6,,,no interval\n"
+        "summarisation,one_rater,human,60,0.5,0.4,0.6,\n",
+    )
+    table = views.validation_table([sheet])
+    system_out, one_rater = ([cell.text for cell in row] for row in table.rows)
+    assert system_out[:6] == ["Summarisation", "A system left out", "60", "0.700", "0.300", "0.400"]
+    assert one_rater[1:6] == ["One rater left out", "60", "0.600", "0.500", ""]
+    assert [note.text for note in table.footnotes] == ["14 systems", "no interval"]
+
+
+def test_transfer_shows_what_has_a_value_and_counts_the_rest(tmp_path: Path) -> None:
+    sheet = _sheet(
+        tmp_path,
+        "transfer.csv",
+        "trained_on,tested_on,system,metric,rows,value,low,high,note\n"
+        "summarisation,short_form_qa.evouna_tq,fused,Fused metric,50,,,,none of the model's metrics is in this table\n"
+        "short_form_qa,short_form_qa.evouna_tq,fused,Fused metric,50,0.6,0.5,0.7,\n",
+    )
+    table = views.transfer_table([sheet])
+    assert [cell.text for cell in table.rows[0]][:4] == [
+        "Short-form QA: EVOUNA, TriviaQA",
+        "Short-form QA",
+        "50",
+        "0.600",
+    ]
+    assert (len(table.rows), table.notes) == (1, ["1 further pairs have no metric in common."])
+
+
+def test_further_sets_stand_in_a_table_of_their_own(tmp_path: Path) -> None:
+    columns, values = ["metric", "metric_class", "extension"], ["ROUGE-1", "n-gram", "false"]
+    for study, value in (("short_form_qa", "0.4"), ("short_form_qa.evouna_tq", "0.6")):
+        columns += [f"{study}_likert{suffix}" for suffix in ("", "_low", "_high", "_reason", "_paper")]
+        values += [value, "0.1", "0.9", "scored on 5 of 60 rated responses", ""]
+    sheet = _sheet(tmp_path, "table_1.csv", ",".join(columns) + "\n" + ",".join(values) + "\n")
+    main = views.correlation_table(sheet, "t", "Table", extensions=False)
+    further = views.correlation_table(sheet, "t", "Table", extensions=False, further=True)
+    assert [group.title for group in main.groups] == ["", "Short-form QA"]
+    assert [group.title for group in further.groups] == ["", "Short-form QA: EVOUNA, TriviaQA"]
+    assert (main.rows[0][2].text, further.rows[0][2].text) == ("0.400", "0.600")
+    # What a value rests on is said even where it has an interval.
+    assert main.footnotes[0].text == "scored on 5 of 60 rated responses"
+
+
+def test_agreement_names_the_scale_and_why_there_is_no_alpha(tmp_path: Path) -> None:
+    sheet = _sheet(
+        tmp_path,
+        "agreement.csv",
+        "human,level,alpha,low,high,items,units,raters,ratings,reason\n"
+        "likert,interval,,,,50,50,1,50,no unit has two raters\n",
+    )
+    table = views.agreement_table({"summarisation": sheet})
+    assert [cell.text for cell in table.rows[0]][2:] == ["N/A", "50", "1", "50"]
+    assert table.footnotes[0].text == "no unit has two raters"
