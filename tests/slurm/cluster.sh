@@ -136,7 +136,8 @@ CONF
 }
 
 start() {
-    munged --key-file="$dir/munge.key" --socket="$dir/munge.socket" --pid-file="$dir/munged.pid" \
+    # Folders above DIR may be closed to others, which munged minds unless forced.
+    munged --force --key-file="$dir/munge.key" --socket="$dir/munge.socket" --pid-file="$dir/munged.pid" \
         --log-file="$dir/log/munged.log" --seed-file="$dir/munge.seed" >&2
     export SLURM_CONF="$dir/slurm.conf"
     slurmctld -f "$SLURM_CONF" >&2

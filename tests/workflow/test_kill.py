@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -78,7 +79,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "SNAKEMAKE_PROFILE")}
     with (folder / "said.txt").open("a") as said:
         return subprocess.Popen(
-            ["snakemake", "--cores", "2", "--configfile", "config/small.yaml", *arguments],
+            ["snakemake", "--configfile", "config/small.yaml", "--cores", "2", *arguments],
             cwd=folder,
             env=kept | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
             stdout=said,
@@ -216,16 +217,16 @@ AUDIT = "results/audit/counts.csv"
 
 def test_a_full_disk_is_named_and_the_next_run_goes_on(undisturbed, make_small, small_disk):
     folder = make_small("full")
-    small_disk(folder / "results" / "audit", "size=32k")
+    small_disk(folder / "results", "size=48k")
     status, said = run(folder, AUDIT)
     assert status != 0
-    assert "No space left on device. Make room or writable, then run again." in said
-    small_disk(folder / "results" / "audit", "size=64m")
+    assert re.search(r"faithfuse: error: results/audit/\S+: .*No space left on device", said), said[-3000:]
+    small_disk(folder / "results", "size=64m")
     status, said = run(folder, AUDIT)
     assert status == 0, said[-3000:]
     ours, theirs = results(folder), results(undisturbed)
     assert ours["audit/counts.csv"] == theirs["audit/counts.csv"]
-    assert all(theirs[name] == value for name, value in ours.items())
+    assert {name for name, value in ours.items() if theirs.get(name) != value} <= {"README.md"}
 
 
 def test_a_folder_that_may_not_be_written_is_named_and_the_next_run_goes_on(undisturbed, make_small, small_disk):

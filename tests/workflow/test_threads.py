@@ -35,7 +35,7 @@ def test_libraries_of_a_job_take_the_threads_of_its_rule(make_clone, tmp_path, m
     stand_in.chmod(0o755)
     monkeypatch.setenv("OMP_NUM_THREADS", "7")  # what the user's shell says is not what a job takes
     tools = f"{stand_in.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    done = clone.snakemake("results/responses/short_form_qa.jsonl", PATH=tools)
+    done = clone.snakemake("--", "results/responses/short_form_qa.jsonl", PATH=tools)
     assert done.returncode != 0  # the stand-in answers nothing
     noted = dict(line.split(" ", 1) for line in (clone.folder / "threads.txt").read_text().splitlines())
     assert noted["respond"] == " ".join([str(threads)] * 4)
