@@ -14,7 +14,7 @@ from faithfuse.amr.files import read_amr_file
 from faithfuse.amr.smatch import smatch
 from faithfuse.amr.tuples import fact_tuples, tuple_match
 from faithfuse.cli import app
-from faithfuse.errors import InputError
+from faithfuse.errors import InputError, ModelError
 
 A = """# AMR release; this block of comments has no graph
 
@@ -107,6 +107,20 @@ def test_draw_command_writes_a_picture_or_says_what_is_wrong(tmp_path, files):
     before = out.read_bytes()
     assert CliRunner().invoke(app, ["amr", "draw", "(a / b", "--out", str(out)]).exit_code == 1
     assert out.read_bytes() == before
+
+
+@pytest.mark.models
+def test_drawn_sentence_bears_the_name_of_its_parser(tmp_path):
+    out = tmp_path / "g.svg"
+    arguments = ["amr", "draw", "--sentence", "Aria has just run into Charlie Evans.", "--out", str(out)]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    first = out.read_bytes()
+    assert b"parsed by rules" in first
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert out.read_bytes() == first
+    unknown = [*arguments, "--parser", "stog-unknown", "--models", str(tmp_path / "none.yaml")]
+    assert isinstance(CliRunner().invoke(app, unknown).exception, ModelError)
+    assert out.read_bytes() == first
 
 
 def test_fact_tuples_name_who_does_what():

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 
 from faithfuse.amr.parse import check_graph, join_graphs, load_parser, parse_all, text_graph
@@ -109,6 +116,37 @@ def test_run_that_was_killed_goes_on_where_it_stopped(tmp_path, monkeypatch):
     again = CountingParser()
     assert len(parse_all(["aaa", "bb", "c", "d"], again, tmp_path)) == 4
     assert again.seen == ["c", "d"]
+
+
+@pytest.mark.models
+def test_parse_that_is_killed_outright_goes_on_from_the_cache(tmp_path):
+    """12,000 sentences in a soak, else 120; SIGKILL after the first chunk is on the disk."""
+    count, chunk = (12_000, 256) if os.environ.get("FAITHFUSE_SOAK") else (120, 16)
+    sentences = [f"The boy saw {number} birds and ran home." for number in range(count)]
+    (tmp_path / "sentences.json").write_text(json.dumps(sentences))
+    program = (
+        "import json, pathlib, sys; from faithfuse.amr import parse; from faithfuse.amr.rules import RulesParser\n"
+        f"parse._CHUNK = {chunk}; root = pathlib.Path(sys.argv[1])\n"
+        "parse.parse_all(json.loads((root / 'sentences.json').read_text()), RulesParser(), root / 'cache')"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)])
+    folder = tmp_path / "cache" / "graphs"
+    while process.poll() is None and not any(file.stat().st_size for file in folder.glob("*")):
+        time.sleep(0.01)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    (cache,) = folder.iterdir()
+    before = cache.read_bytes().count(b"\n")
+    assert 0 < before < count
+
+    parser = load_parser("rules", tmp_path / "none.yaml", 1)
+    parsed: list[str] = []
+    whole = parser.parse
+    parser.parse = lambda some: parsed.extend(some) or whole(some)
+    graphs = parse_all(sentences, parser, tmp_path / "cache")
+    assert len(graphs) == count
+    assert len(parsed) <= count - before
+    assert graphs == parse_all(sentences, parser, None)
 
 
 def test_half_a_line_in_the_cache_is_parsed_anew(tmp_path):

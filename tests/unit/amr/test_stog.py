@@ -74,6 +74,15 @@ def test_whole_path_runs_offline_and_a_random_model_gives_null_or_a_graph(model,
     assert "amrlib 0.8.1" in parser.signature and "beams 4" in parser.signature
 
 
+def test_beams_are_those_of_the_models_configuration(copy):
+    generation = copy / "generation_config.json"
+    generation.write_text(json.dumps({**json.loads(generation.read_text()), "num_beams": 2}))
+    parser = StogParser(copy)
+    assert parser.beams == 2
+    assert "beams 2" in parser.signature
+    assert len(parser.parse(["The bird sings."])) == 1
+
+
 def test_decoder_that_writes_a_graph_is_read_and_its_garbage_is_null(model, monkeypatch):
     parser = StogParser(model)
     given = ["(s / sing-01\n  :ARG0 (b / bird))", None, "()", "(a / b :ARG0 x9)"]

@@ -22,7 +22,7 @@ _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _TOKENIZER = (("tokenizer.json",), ("vocab.json", "merges.txt"))
 _BROKEN_TRANSFORMERS = "4.49.0"
 BATCH_SIZE = 8
-BEAMS = 4
+_BEAMS = 4  # what amrlib takes if the model's configuration says nothing
 
 
 class StogParser:
@@ -50,16 +50,17 @@ class StogParser:
         from amrlib.models.parse_xfm.inference import Inference
 
         logging.getLogger("amrlib").setLevel(logging.CRITICAL)
+        self.beams = _beams(folder)
         try:
             self._inference = Inference(
-                model_dir=str(folder), tok_name_or_path=str(tokenizer), batch_size=BATCH_SIZE, num_beams=BEAMS
+                model_dir=str(folder), tok_name_or_path=str(tokenizer), batch_size=BATCH_SIZE, num_beams=self.beams
             )
         except Exception as error:  # whatever torch, transformers or safetensors raise on a damaged file
             raise ModelError(
                 f"{folder}: the model {name} cannot be loaded ({type(error).__name__}: {error}). A file may be cut: "
                 f"fetch it again with `faithfuse models fetch {name}`"
             ) from None
-        self.signature = _signature(folder, tokenizer, name, self._inference.device.type)
+        self.signature = _signature(folder, tokenizer, name, self._inference.device.type, self.beams)
 
     def parse(self, sentences: list[str]) -> list[tuple[str | None, str | None]]:
         """One graph, or null with a reason, for each sentence; a sentence over the model's length is null."""
@@ -155,6 +156,15 @@ def _check_folder(folder: Path, name: str) -> None:
             )
 
 
+def _beams(folder: Path) -> int:
+    """The beams of the model's own configuration: `generation_config.json`, else `config.json` and its `parse_amr`."""
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    generation = folder / "generation_config.json"
+    places = [json.loads(generation.read_text(encoding="utf-8"))] if generation.is_file() else []
+    places += [config["task_specific_params"]["parse_amr"], config]
+    return next((place["num_beams"] for place in places if isinstance(place.get("num_beams"), int)), _BEAMS)
+
+
 def _check_tokenizer(tokenizer: Path, name: str) -> None:
     if not any(all((tokenizer / file).is_file() for file in files) for files in _TOKENIZER):
         raise ModelError(
@@ -163,7 +173,7 @@ def _check_tokenizer(tokenizer: Path, name: str) -> None:
         )
 
 
-def _signature(folder: Path, tokenizer: Path, name: str, device: str) -> str:
+def _signature(folder: Path, tokenizer: Path, name: str, device: str, beams: int) -> str:
     """Libraries, digests of weights and tokenizer, beams, batch and device: all that decides a graph."""
     digest = hashlib.sha256()
     for path in sorted([*(folder / weights for weights in _WEIGHTS), folder / "config.json"]):
@@ -173,4 +183,4 @@ def _signature(folder: Path, tokenizer: Path, name: str, device: str) -> str:
     for path in sorted(tokenizer.glob("*.json")) + sorted(tokenizer.glob("*.txt")):
         digest.update(path.read_bytes())
     versions = ", ".join(f"{package} {metadata.version(package)}" for package in ("amrlib", "transformers", "torch"))
-    return f"{name} {digest.hexdigest()[:12]}, {versions}, beams {BEAMS}, batch {BATCH_SIZE}, {device}"
+    return f"{name} {digest.hexdigest()[:12]}, {versions}, beams {beams}, batch {BATCH_SIZE}, {device}"
