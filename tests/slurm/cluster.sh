@@ -3,6 +3,7 @@
 #
 #   eval "$(tests/slurm/cluster.sh up [DIR])"   start it; it prints the `export` lines that a shell needs to use it
 #   tests/slurm/cluster.sh down [DIR]           end its jobs and daemons and remove DIR
+#   tests/slurm/cluster.sh install              install what `up` needs, as `up` itself does
 #
 # Everything lives in DIR (default: $TMPDIR/faithfuse-slurm): keys, configuration, state, logs, process ids. No systemd and
 # no accounting. `up` installs Debian's slurm-wlm and munge when they are missing, takes down an earlier cluster of the same
@@ -151,9 +152,13 @@ start() {
     fail "the nodes did not come up; the ends of their logs are above"
 }
 
-up() {
-    [ "$(id -u)" = 0 ] || fail "starting a test cluster needs root" 3
+install() {
+    [ "$(id -u)" = 0 ] || fail "a test cluster needs root" 3
     install_packages
+}
+
+up() {
+    install
     down
     trap 'down || true' EXIT
     configure
@@ -163,6 +168,6 @@ up() {
 }
 
 case "$action" in
-up | down) "$action" ;;
-*) fail "say up or down, and the folder for it if it is not to be $dir" 2 ;;
+up | down | install) "$action" ;;
+*) fail "say up, down or install, and the folder if it is not to be $dir" 2 ;;
 esac
