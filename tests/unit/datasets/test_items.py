@@ -105,7 +105,9 @@ def test_an_item_of_another_domain_needs_no_reference(folder):
 def test_a_summary_may_have_its_source_in_place_of_a_reference(folder):
     source = {"question": None, "references": {}, "context": [{"speaker": "", "text": "A story."}]}
     told = item("t", domain="summarisation", **source)
-    neither = item("n", domain="summarisation", **(source | {"context": [], "provenance": {"context_missing": "ids only"}}))
+    neither = item(
+        "n", domain="summarisation", **(source | {"context": [], "provenance": {"context_missing": "ids only"}})
+    )
     study = gather([folder([told, neither], [response("t", points=["Ada"])])], Domain.SUMMARISATION)
     assert [record.item_id for record in study.items] == ["t"]
     assert "left out 1 of 2 items" in study.left_out[0]
