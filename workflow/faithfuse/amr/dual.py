@@ -16,6 +16,7 @@ depend on the machine.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -46,11 +47,14 @@ class Dual:
         self._families = [_Family(end, edge, size) for end, edge in zip(ends, edges, strict=True)]
         self._ends = ends
         self._shares = np.repeat(problem.gain[None] / 4, 4, axis=0) if shares is None else shares
-        self._groups = np.maximum(sum(family.count for family in self._families), 1)
         self._best = self._shares
         self._scale, self._stale = 1.0, 0
         self._direction = np.zeros_like(self._shares)
         self.value = np.inf
+
+    @cached_property
+    def _groups(self) -> np.ndarray:
+        return np.maximum(sum(family.count for family in self._families), 1)
 
     @property
     def work(self) -> int:
@@ -152,19 +156,37 @@ class Dual:
 class _Family:
     """Edge pairs grouped by a node pair at one end and the edge of one graph: of each group, one at most can match."""
 
+    # Most short pairs are settled by the first bound, so what later steps need is only made when they come.
+
     def __init__(self, end: np.ndarray, edge: np.ndarray, size: int) -> None:
-        self._order = np.lexsort((edge, end))
-        end, edge = end[self._order], edge[self._order]
-        new = np.ones(len(end), dtype=bool)
-        new[1:] = (end[1:] != end[:-1]) | (edge[1:] != edge[:-1])
-        self._starts = np.flatnonzero(new)
-        self._group = np.cumsum(new) - 1
-        self._group_of_edge = np.empty(len(end), dtype=np.intp)
-        self._group_of_edge[self._order] = self._group
-        self._owner = end[self._starts]
-        self._offset = np.searchsorted(end, np.arange(size + 1))
+        key = end * (int(edge.max()) + 1) + edge if len(edge) else edge
+        self._order = np.argsort(key, kind="stable")
+        key = key[self._order]
+        self._new = np.ones(len(key), dtype=bool)
+        np.not_equal(key[1:], key[:-1], out=self._new[1:])
+        self._starts = self._new.nonzero()[0]
+        self._end = end[self._order]
+        self._owner = self._end[self._starts]
         self._size = size
-        self.count = np.bincount(self._owner, minlength=size)
+
+    @cached_property
+    def count(self) -> np.ndarray:
+        """How many groups each node pair has."""
+        return np.bincount(self._owner, minlength=self._size)
+
+    @cached_property
+    def _group(self) -> np.ndarray:
+        return np.cumsum(self._new) - 1
+
+    @cached_property
+    def _group_of_edge(self) -> np.ndarray:
+        group = np.empty(len(self._end), dtype=np.intp)
+        group[self._order] = self._group
+        return group
+
+    @cached_property
+    def _offset(self) -> np.ndarray:
+        return np.searchsorted(self._end, np.arange(self._size + 1))
 
     def best(self, share: np.ndarray) -> np.ndarray:
         """For each node pair, the sum over its groups of the largest positive share."""
