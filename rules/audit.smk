@@ -8,7 +8,7 @@ rule audit_suite:
         reference="config/reference/audit_counts.csv",
         contract="config/audit/record.schema.json",
         codes="config/audit/reason_codes.json",
-        code=code("audit.suite.run", "audit.suite.cases", "audit.commands"),
+        code=code("audit.commands:suite_command"),
     output:
         update(expand("results/audit/{name}.csv", name=AUDIT_NAMES)),
     log:

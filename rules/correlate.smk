@@ -9,7 +9,7 @@ rule correlate:
         meta="results/metrics/{domain}.csv.meta.json",
         points="results/metrics/{domain}.csv.points.csv",
         ratings="results/items/{domain}/ratings.jsonl",
-        code=code("analysis.correlation", "analysis.commands"),
+        code=code("analysis.commands:correlate"),
     output:
         correlations=update("results/correlations/{domain}.csv"),
     log:
@@ -33,7 +33,7 @@ rule correlate:
 rule agreement:
     input:
         ratings="results/items/{domain}/ratings.jsonl",
-        code=code("analysis.agreement", "analysis.commands"),
+        code=code("analysis.commands:agreement"),
     output:
         agreement=update("results/validation/{domain}/agreement.csv"),
     log:

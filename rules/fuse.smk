@@ -9,7 +9,7 @@ rule fuse:
         metrics="results/metrics/{domain}.csv",
         meta="results/metrics/{domain}.csv.meta.json",
         ratings="results/items/{domain}/ratings.jsonl",
-        code=code("analysis.fusion", "analysis.commands"),
+        code=code("analysis.commands:fuse"),
     output:
         model=update("results/fusion/{domain}/model.json"),
         card=update("results/fusion/{domain}/card.md"),
@@ -49,7 +49,7 @@ rule score:
         metrics="results/metrics/{domain}.csv",
         meta="results/metrics/{domain}.csv.meta.json",
         model="results/fusion/{domain}/model.json",
-        code=code("analysis.model", "analysis.commands"),
+        code=code("analysis.commands:score"),
     output:
         scores=update("results/scores/{domain}.csv"),
     log:
@@ -72,7 +72,7 @@ rule validate:
         metrics="results/metrics/{domain}.csv",
         meta="results/metrics/{domain}.csv.meta.json",
         ratings="results/items/{domain}/ratings.jsonl",
-        code=code("analysis.validation", "analysis.commands"),
+        code=code("analysis.commands:validate"),
     output:
         validation=update("results/validation/{domain}/validation.csv"),
         curve=optional(
@@ -110,7 +110,7 @@ rule transfer:
         meta="results/metrics/{domain}.csv.meta.json",
         ratings="results/items/{domain}/ratings.jsonl",
         models=other_models,
-        code=code("analysis.transfer", "analysis.commands"),
+        code=code("analysis.commands:transfer"),
     output:
         transfer=update("results/transfer/{domain}.csv"),
     log:

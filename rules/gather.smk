@@ -18,7 +18,7 @@ rule gather:
             "results/shards/{{stage}}/{{domain}}/{share}.jsonl.meta.json",
             share=range(1, RUN.shards + 1),
         ),
-        code=code("llm.gather", "llm.commands"),
+        code=code("llm.commands:gather_command"),
     output:
         records=update("results/{stage}/{domain}.jsonl"),
         meta=update("results/{stage}/{domain}.jsonl.meta.json"),
@@ -43,7 +43,7 @@ rule gather_graphs:
             "results/shards/graphs/{{domain}}/{share}.jsonl",
             share=range(1, RUN.shards + 1),
         ),
-        code=code("llm.gather", "llm.commands"),
+        code=code("llm.commands:gather_command"),
     output:
         graphs=update("results/graphs/{domain}.jsonl"),
     log:

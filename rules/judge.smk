@@ -9,7 +9,7 @@ rule judge:
         responses=response_files,
         model=f"{model_dir(RUN.llm.model)}/fetched.json",
         prompts=directory_files("config/prompts"),
-        code=code("llm.judge", "llm.likelihood", "llm.lease", "llm.commands"),
+        code=code("llm.commands:judge_command"),
     output:
         verdicts=update(sharded("results/verdicts/{domain}.jsonl")),
         verdicts_meta=update(sharded("results/verdicts/{domain}.jsonl.meta.json")),

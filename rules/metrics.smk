@@ -10,7 +10,7 @@ rule metrics:
         judge=judge_files,
         graphs="results/graphs/{domain}.jsonl",
         encoder=f"{model_dir(RUN.embedding.model)}/fetched.json",
-        code=code("metrics.table", "llm.lease", "metrics.commands"),
+        code=code("metrics.commands:metrics"),
     output:
         metrics=update("results/metrics/{domain}.csv"),
         meta=update("results/metrics/{domain}.csv.meta.json"),

@@ -6,7 +6,7 @@
 
 rule fetch_model:
     input:
-        code=code("llm.registry"),
+        code=code("llm.commands:fetch_models"),
     output:
         marker=update(f"{RUN.models_dir}/{{model}}/fetched.json"),
     log:

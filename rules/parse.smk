@@ -8,7 +8,7 @@ rule parse:
         item_records="results/items/{domain}/items.jsonl",
         responses=response_files,
         model=optional(RUN.parser != "rules", f"{model_dir(RUN.parser)}/fetched.json"),
-        code=code("amr.parse", "amr.sentences", "llm.lease", "amr.commands"),
+        code=code("amr.commands:parse"),
     output:
         graphs=update(sharded("results/graphs/{domain}.jsonl")),
     log:

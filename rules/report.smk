@@ -11,7 +11,7 @@ include: "report_inputs.smk"
 rule describe_run:
     input:
         lock="envs/lock.txt",
-        code=code("provenance.run"),
+        code=code("provenance.run", "provenance.commands"),
     output:
         description=update("results/run.json"),
     log:

@@ -8,7 +8,7 @@ rule respond:
         item_records="results/items/{domain}/items.jsonl",
         model=f"{model_dir(RUN.llm.model)}/fetched.json",
         prompts=directory_files("config/prompts"),
-        code=code("llm.generate", "llm.lease", "llm.commands"),
+        code=code("llm.commands:respond_command"),
     output:
         responses=update(sharded("results/responses/{domain}.jsonl")),
         meta=update(sharded("results/responses/{domain}.jsonl.meta.json")),

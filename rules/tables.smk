@@ -8,7 +8,7 @@ rule make_tables:
         correlations=CORRELATIONS + FURTHER_CORRELATIONS,
         fusion=FUSION_EVALUATIONS,
         reference="config/reference/paper_tables.csv",
-        code=code("analysis.tables", "analysis.commands"),
+        code=code("analysis.commands:tables"),
     output:
         tables=captioned("Tables", TABLES),
     log:
