@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -119,3 +122,13 @@ def test_a_log_gets_a_line_now_and_then_with_speed_and_time_left(capsys, monkeyp
         "judge: 8/10, 10 tokens/s, about 10 s left",
         "judge: 10/10, 8 tokens/s",
     ]
+
+
+def test_a_terminal_gets_a_bar():
+    job = "from faithfuse.llm.progress import Progress\nwith Progress('judge', 4) as p: p.advance(4, tokens=80)"
+    ours, theirs = os.openpty()
+    subprocess.run([sys.executable, "-c", job], stderr=theirs, check=True)
+    os.close(theirs)
+    said = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "judge" in said and "4/4" in said and "tokens/s" in said and "\x1b[" in said

@@ -164,6 +164,18 @@ def test_shards_together_give_the_same_bytes(tiny, prompts, study, count):
     assert sorted(shared, key=lambda r: r.sort_key()) == sorted(answers, key=lambda r: r.sort_key())
 
 
+def test_likelihood_depends_neither_on_shards_nor_but_for_rounding_on_batches(tiny, prompts, study):
+    items, responses = study
+    whole = likelihood(items, responses, tiny, prompts, batch_tokens=300)
+    parts = [
+        s for k in range(1, 4) for s in likelihood(items, responses, tiny, prompts, batch_tokens=300, shard=(k, 3))
+    ]
+    assert sorted(parts, key=lambda s: s.sort_key()) == whole
+    for one, other in zip(likelihood(items, responses, tiny, prompts, batch_tokens=1), whole, strict=True):
+        assert other.sort_key() == one.sort_key()
+        assert other.value == pytest.approx(one.value, abs=1e-4)
+
+
 def test_every_point_of_a_summary_is_judged(tiny, prompts, study):
     items, responses = study
     verdicts = judge(items, responses, tiny, prompts)
