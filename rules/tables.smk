@@ -1,5 +1,5 @@
 # Tables: I-V of arXiv 2512.05700 beside the published values.
-#   in:  correlations, fusion, config/reference/paper_tables.csv
+#   in:  correlations, fusion, the metric tables' meta files (graph scores not proven), config/reference/paper_tables.csv
 #   out: results/tables/table_1.csv … table_5.csv
 
 
@@ -8,6 +8,7 @@ rule make_tables:
         correlations=CORRELATIONS + FURTHER_CORRELATIONS,
         fusion=FUSION_EVALUATIONS,
         reference="config/reference/paper_tables.csv",
+        meta=[f"{path}.meta.json" for path in METRICS],
         code=code("analysis.commands:tables"),
     output:
         tables=captioned("Tables", TABLES),
@@ -21,9 +22,10 @@ rule make_tables:
     params:
         correlations=repeated("--correlations", CORRELATIONS + FURTHER_CORRELATIONS),
         fusion=repeated("--fusion", FUSION_FOLDERS),
+        meta=repeated("--meta", [f"{path}.meta.json" for path in METRICS]),
         note=RUN.note,
     message:
         "Writing Tables I-V"
     shell:
-        "python -m faithfuse tables {params.correlations} {params.fusion}"
+        "python -m faithfuse tables {params.correlations} {params.fusion} {params.meta}"
         " --reference {input.reference} --note={params.note:q} --out results/tables 2>&1 | tee {log}"

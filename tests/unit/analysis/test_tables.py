@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -221,3 +222,25 @@ def test_a_metric_that_most_responses_lack_does_not_head_the_table_and_says_so(t
     table = tables([rows])[2]
     assert [row["metric"] for row in table[:2]] == ["ROUGE-1", "LLM Likert"]
     assert table[1]["conversational_qa_likert_reason"] == "scored on 5 of 500 rated responses"
+
+
+def test_unproven_graph_scores_are_counted_beside_the_graph_rows(tmp_path):
+    correlations = tmp_path / "correlations.csv"
+    rows = [_correlation("conversational_qa", "SMATCH", "likert", 0.3, metric_class="graph")]
+    write_csv(correlations, CORRELATION_COLUMNS, rows)
+    meta = tmp_path / "METRICS.csv.meta.json"
+    counted = {
+        "SMATCH": {"class": "graph", "not_proven": 2},
+        "Entity F1": {"class": "graph"},
+        "BLEU": {"class": "n-gram"},
+    }
+    meta.write_text(json.dumps({"domain": "conversational_qa", "metrics": counted}))
+    written = {
+        path.name: _read(path) for path in write_tables([correlations], [], REFERENCE, tmp_path / "out", "", [meta])
+    }
+    found = {row["metric"]: row["conversational_qa_not_proven"] for row in written["table_2.csv"]}
+    assert (found["SMATCH"], found["Entity F1"], found["Exact match"]) == ("2", "0", "")
+    assert "conversational_qa_not_proven" not in written["table_1.csv"][0]
+    meta.write_text("[]")
+    with pytest.raises(InputError, match="no meta file"):
+        write_tables([correlations], [], REFERENCE, tmp_path / "out", "", [meta])

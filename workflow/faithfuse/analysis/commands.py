@@ -279,9 +279,10 @@ def tables(
     reference: Path = typer.Option(..., help="The papers' values: config/reference/paper_tables.csv."),
     out: Path = typer.Option(..., help="Folder for table_1.csv to table_5.csv."),
     note: str = typer.Option("", help="Put into every row: what the numbers were made from."),
+    meta: list[Path] = typer.Option([], help="METRICS.csv.meta.json, for the counts of unproven graph scores; repeat."),
 ) -> None:
     """Write Tables I–V beside the paper's published values."""
     from faithfuse.analysis.tables import write_tables
 
-    for path in write_tables(correlations, fusion, reference, out, note):
+    for path in write_tables(correlations, fusion, reference, out, note, meta):
         print(f"wrote {path}", file=sys.stderr)

@@ -6,6 +6,7 @@ A study is what one correlation file holds: a domain (`short_form_qa`, the paper
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from faithfuse.analysis.csvfile import write_csv
 from faithfuse.analysis.fusion import DIFFERENCE, FUSED, PAPER_WAY, SINGLE
 from faithfuse.analysis.ratings import iter_csv
 from faithfuse.errors import InputError
-from faithfuse.metrics.registry import CLASSES, metric_info
+from faithfuse.metrics.registry import CLASSES, GRAPH, metric_info
 from faithfuse.records import EVALUATED_DOMAINS
 
 CORRELATION_TABLES = {
@@ -68,7 +69,12 @@ Row = dict[str, str]
 
 
 def write_tables(
-    correlations: Sequence[Path], fusions: Sequence[Path], reference: Path, out: Path, note: str = ""
+    correlations: Sequence[Path],
+    fusions: Sequence[Path],
+    reference: Path,
+    out: Path,
+    note: str = "",
+    metas: Sequence[Path] = (),
 ) -> list[Path]:
     """Write `table_1.csv` to `table_5.csv` into a folder.
 
@@ -78,6 +84,8 @@ def write_tables(
         reference: the papers' published values (`config/reference/paper_tables.csv`).
         out: the folder.
         note: put into the `note` of every row (what the numbers were made from).
+        metas: `METRICS.csv.meta.json` of domains; of each, Tables I–III get a column `DOMAIN_not_proven` that counts
+            the graph scores whose alignment was not proven best.
 
     Returns:
         The files written.
@@ -93,6 +101,8 @@ def write_tables(
         (number, *correlation_table(name, domains, by_domain, published, note))
         for number, (name, domains) in CORRELATION_TABLES.items()
     ]
+    unproven = _unproven(metas)
+    finished = [(number, *_with_unproven(columns, rows, unproven)) for number, columns, rows in finished]
     finished.append((4, *importance_table(importances, published, note)))
     finished.append((5, *evaluation_table(evaluations, published, note)))
     paths = []
@@ -124,6 +134,35 @@ def _by_domain(paths: Iterable[Path], columns: Sequence[str]) -> dict[str, list[
                 )
             result.setdefault(domain, []).append(row)
     return result
+
+
+def _unproven(metas: Iterable[Path]) -> dict[str, dict[str, int]]:
+    """By domain and metric, how many graph scores rest on an alignment that is not proven best."""
+    found: dict[str, dict[str, int]] = {}
+    for path in metas:
+        try:
+            meta = json.loads(path.read_text(encoding="utf-8"))
+            counts = {
+                name: each.get("not_proven", 0) for name, each in meta["metrics"].items() if each["class"] == GRAPH
+            }
+            found[meta["domain"]] = counts
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"is no meta file of a metric table ({type(error).__name__})",
+                path=path,
+                fix="Give the METRICS.csv.meta.json that `faithfuse metrics` wrote.",
+            ) from None
+    return found
+
+
+def _with_unproven(
+    columns: list[str], rows: list[dict[str, object]], unproven: dict[str, dict[str, int]]
+) -> tuple[list[str], list[dict[str, object]]]:
+    for domain in DOMAINS:
+        if domain in unproven and f"{domain}_{LIKERT}" in columns:
+            columns = [*columns[:-1], f"{domain}_not_proven", columns[-1]]
+            rows = [{**row, f"{domain}_not_proven": unproven[domain].get(str(row["metric"]))} for row in rows]
+    return columns, rows
 
 
 def _number(text: str) -> float | None:
