@@ -281,10 +281,8 @@ os.environ.update(
 onstart:
     # Before anything is downloaded. On a cluster the jobs' nodes have the GPUs, not the login node.
     if workflow.local_exec:
-        waiting = [
-            job.resources.get("gpu", 0) for job in workflow.dag.needrun_jobs()
-        ]
+        wanted = [job.params.get("gpus", 0) for job in workflow.dag.needrun_jobs()]
         try:
-            require_gpus(max(waiting, default=0))
+            require_gpus(max(wanted, default=0))
         except FaithfuseError as error:
             sys.exit(f"faithfuse: error: {error}")
