@@ -1,4 +1,4 @@
-"""A job computes with the threads that its rule states, whatever the machine has."""
+"""What a job computes with: the threads that its rule states, and the GPUs that its model wants or none at all."""
 
 from __future__ import annotations
 
@@ -42,3 +42,19 @@ def test_libraries_of_a_job_take_the_threads_of_its_rule(make_clone, tmp_path, m
     assert noted["items"] == "1 1 1 1"
     (command,) = [line for line in (clone.folder / "commands.txt").read_text().splitlines() if " respond " in line]
     assert f" --threads {threads} " in command
+
+
+def test_a_model_that_wants_a_gpu_stops_the_run_before_anything_is_downloaded(make_clone):
+    clone = make_clone("no_gpu")
+    path = clone.folder / "config" / "small.yaml"
+    settings = yaml.safe_load(path.read_text()) | {"models_dir": "models"}
+    path.write_text(yaml.safe_dump(settings))
+    registry = clone.folder / "config" / "models.yaml"
+    models = yaml.safe_load(registry.read_text())
+    models["smollm2-135m"]["gpus"] = 1
+    registry.write_text(yaml.safe_dump(models))
+    done = clone.snakemake(CUDA_VISIBLE_DEVICES="")
+    assert done.returncode != 0
+    assert "wants a GPU, this machine shows none (CUDA_VISIBLE_DEVICES is '')" in done.stdout
+    assert not (clone.folder / "models").exists()
+    assert not (clone.folder / "results" / "logs").exists()
