@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +30,13 @@ class Clone:
     folder: Path
     models_dir: Path
 
-    def snakemake(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run Snakemake on the small configuration and return what it said (standard error in `stdout`)."""
+    def snakemake(
+        self, *arguments: str, within: Sequence[str] = (), **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake on the small configuration and return what it said (standard error in `stdout`).
+
+        `within` is a command that runs another, such as one that changes the user.
+        """
         bin_folder = Path(sys.executable).parent
         variables = {
             **{key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "SNAKEMAKE_PROFILE")},
@@ -38,13 +44,25 @@ class Clone:
             **environment,
         }
         return subprocess.run(
-            ["snakemake", "--cores", "2", "--configfile", "config/small.yaml", *arguments],
+            [*within, "snakemake", "--cores", "2", "--configfile", "config/small.yaml", *arguments],
             cwd=self.folder,
             env=variables,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             timeout=1200,
+        )
+
+    def faithfuse(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run the clone's own command line in the clone (standard error in `stdout`)."""
+        return subprocess.run(
+            [sys.executable, "-m", "faithfuse", *arguments],
+            cwd=self.folder,
+            env=os.environ | {"PYTHONPATH": str(self.folder / "workflow")},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
         )
 
     def result(self, name: str) -> Path:
@@ -75,6 +93,34 @@ def make_clone(repository, models_dir, tmp_path_factory):
         return Clone(folder, models_dir)
 
     return make
+
+
+# Brings the loopback device up in a network of its own (notebook kernels need it), then becomes another user.
+ELSEWHERE = """
+import fcntl, os, socket, struct, sys
+with socket.socket() as opened:
+    fcntl.ioctl(opened, 0x8914, struct.pack("16sh", b"lo", 1))
+os.execvp("unshare", ["unshare", "--user", "--map-user=4321", "--map-group=4321", "--", *sys.argv[1:]])
+"""
+PROBE = """
+import os, socket
+assert os.getuid() == 4321
+try:
+    socket.socket(type=socket.SOCK_DGRAM).connect(("192.0.2.1", 9))
+except OSError:
+    print("elsewhere")
+"""
+
+
+@pytest.fixture(scope="session")
+def elsewhere() -> list[str]:
+    """A command that runs another as another user and without a network, where the system lets one; else nothing."""
+    command = ["unshare", "--user", "--map-root-user", "--net", "--", sys.executable, "-c", ELSEWHERE]
+    try:
+        done = subprocess.run([*command, sys.executable, "-c", PROBE], capture_output=True)
+    except OSError:
+        return []
+    return command if done.stdout.strip() == b"elsewhere" else []
 
 
 @pytest.fixture(scope="session")

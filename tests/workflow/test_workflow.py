@@ -81,13 +81,41 @@ def test_a_repeat_has_nothing_to_do(finished):
     assert "Nothing to be done" in done.stdout
 
 
-def test_two_clones_give_the_same_bytes_whatever_cores_shards_and_locale(finished, make_clone):
+def test_two_clones_give_the_same_bytes_and_one_run_id(finished, make_clone, elsewhere, tmp_path):
+    # Another folder, user, home, locale and time zone, one core instead of two, and no network.
     other = make_clone("other")
-    done = other.snakemake("--cores", "1", "--config", "shards=2", TZ="Asia/Tokyo", LC_ALL="C")
+    surroundings = {"TZ": "Asia/Tokyo", "LC_ALL": "C", "HOME": str(tmp_path), "USER": "somebody", "LOGNAME": "somebody"}
+    done = other.snakemake("--cores", "1", within=elsewhere, **surroundings)
     assert done.returncode == 0, done.stdout[-6000:]
     ours = finished.result("manifest.sha256").read_text().splitlines()
     theirs = other.result("manifest.sha256").read_text().splitlines()
     assert [a for a, b in zip(ours, theirs, strict=True) if a != b] == []
+    here, there = (json.loads(clone.result("manifest.json").read_text()) for clone in (finished, other))
+    assert here["run_id"] == there["run_id"] == finished.result("run_id.txt").read_text().strip()
+    assert here["run_id"] in finished.result("report.html").read_text(encoding="utf-8")
+    assert here["reproducible"] == there["reproducible"]
+    assert here["host"]["time_zone"] != there["host"]["time_zone"]
+    # Where they ran stays out of what they share.
+    for clone, record in ((finished, here), (other, there)):
+        assert str(clone.folder) not in json.dumps(record["reproducible"])
+    compared = other.faithfuse("manifest", "diff", str(finished.result("")), "results")
+    assert compared.returncode == 0, compared.stdout
+    assert "The same run" in compared.stdout
+
+
+def test_the_manifest_verifies_and_names_what_was_touched(finished):
+    done = finished.faithfuse("manifest", "verify")
+    assert done.returncode == 0, done.stdout
+    path = finished.result("tables/table_1.csv")
+    good, times = path.read_bytes(), path.stat()
+    try:
+        path.write_bytes(good + b" ")
+        done = finished.faithfuse("manifest", "verify")
+    finally:
+        path.write_bytes(good)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert done.returncode == 1
+    assert "changed: results/tables/table_1.csv" in done.stdout
 
 
 def test_a_dry_run_of_a_clone_lists_every_stage(make_clone):
