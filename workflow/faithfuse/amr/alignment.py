@@ -29,7 +29,9 @@ WORK_LIMIT = 200
 _LEVELS = 20  # levelling steps before each descent
 _DESCENT = 50  # steps of the first descent
 _CLIMB_EVERY = 8
-_TRIES = 30
+_TRIES = 20  # local searches after the first descent; twice as many after each further one
+_MOST_TRIES = 160
+_TRIES_WORK = 600_000  # as many node pairs may all the searches after one descent look at
 _STUCK = 0.05  # of the distance to a proof: less progress than this, and the next descent is longer
 _PROGRAM_SIZE = 20_000  # node pairs and edge pairs that the integer program takes
 _PROGRAM_NODES = 400
@@ -92,13 +94,14 @@ class _Search:
             return
         dual = Dual(self.problem)
         self._take_in(dual.first_bound())
-        descent = _DESCENT
+        descent, turn = _DESCENT, 0
         while self.gap and self._may_go_on():
             before = dual.value
             self._lower(dual, descent)
             if not self.gap:
                 return
-            self._wander(dual)
+            self._wander(turn)
+            turn += 1
             kept = dual.value - dual.losses() >= self.matched + 1
             if not kept.any():
                 self.bound = self.matched
@@ -107,7 +110,7 @@ class _Search:
             if shrunk:
                 dual = self._take_up(dual, kept)
             if before - dual.value < _STUCK * (dual.value - self.matched) and not shrunk:
-                if descent >= (2 if self._fits_program() else 16) * _DESCENT:
+                if descent >= (4 if self._fits_program() else 16) * _DESCENT:
                     break
                 descent *= 2
         if self.gap and self._fits_program() and time.monotonic() < self._until:
@@ -143,13 +146,14 @@ class _Search:
                 zip(self.problem.rows[active].tolist(), self.problem.columns[active].tolist(), strict=True)
             )
 
-    def _wander(self, dual: Dual) -> None:
+    def _wander(self, turn: int) -> None:
         numbers = [int(self.problem.number[pair]) for pair in self.best]
         # a pair of the best alignment that has been taken out cannot be in a better one
         active = [number for number in numbers if number >= 0]
+        tries = max(1, min(_TRIES << min(turn, 10), _MOST_TRIES, _TRIES_WORK // self.problem.size))
         if len(active) == len(numbers):
-            self._keep(*self._climber.wander(active, self.matched, self.bound, _TRIES))
-        self._work -= _TRIES * 10 * self.problem.size
+            self._keep(*self._climber.wander(active, self.matched, self.bound, tries, turn))
+        self._work -= tries * 10 * self.problem.size
 
     def _take_up(self, dual: Dual, kept: np.ndarray) -> Dual:
         value = dual.value

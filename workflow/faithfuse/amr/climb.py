@@ -32,20 +32,21 @@ class Climber:
         state.climb()
         return round(state.total), state.active()
 
-    def wander(self, active: Iterable[int], worth: int, bound: int, tries: int) -> tuple[int, np.ndarray]:
+    def wander(self, active: Iterable[int], worth: int, bound: int, tries: int, seed: int) -> tuple[int, np.ndarray]:
         """Search around an alignment: align the ends of a few edge pairs taken at random, climb, keep what is no worse.
 
         Args:
             active: numbers of the node pairs in use.
             worth: what they are worth.
             bound: stop at this worth.
-            tries: how many times. The choices are the same in every run.
+            tries: how many times.
+            seed: other seeds make other choices; the same makes the same in every run.
         """
         problem = self.problem
         best = np.fromiter(active, dtype=np.intp)
         if not len(problem.gain):
             return worth, best
-        random = np.random.default_rng(0)
+        random = np.random.default_rng(seed)
         for _ in range(tries):
             state = _State(self, best)
             for edge in random.integers(len(problem.gain), size=int(random.integers(1, _KICK + 1))):
