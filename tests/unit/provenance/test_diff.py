@@ -6,7 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from faithfuse.cli import app
-from faithfuse.provenance.diff import ARITHMETIC, PRECISION, UNEXPLAINED, compare, render
+from faithfuse.provenance.changes import input_changes, open_run
+from faithfuse.provenance.diff import ARITHMETIC, PRECISION, UNEXPLAINED, Value, _Explanation, compare, render
 
 OTHER = 0.42  # what the correlation is in the changed run
 
@@ -103,6 +104,16 @@ def test_more_than_arithmetic_may_differ_is_unexplained_where_no_input_differs(m
 def test_an_input_that_cannot_reach_a_value_does_not_explain_it(make_run):
     comparison = found(make_run, paper=0.3, count=80, revision="b" * 40)
     assert why(comparison, "ours", "audit/counts.csv") == (UNEXPLAINED,)
+
+
+def test_a_rating_explains_the_corrected_p_values_of_the_other_study_in_its_table(make_run):
+    a, b = make_run("a"), make_run("b", likert=[1, 3, 5, 2])
+    runs = [open_run(run.results) for run in (a, b)]
+    explain = _Explanation(*runs, input_changes(*runs))
+    explain.studies = ["short_form_qa", "long_form_qa"]
+    rating = ("rating short_form_qa: q3 s r: likert 4.0 → 2.0",)
+    for column, expected in (("long_form_qa_likert_p_holm", rating), ("long_form_qa_likert", (UNEXPLAINED,))):
+        assert explain.value(Value("tables/table_1.csv", "ROUGE-1", column, "0.5", "0.6", ())) == expected
 
 
 def test_a_row_of_one_run_alone_is_a_difference(make_run):

@@ -181,11 +181,12 @@ class _Explanation:
         folder, name = value.table.split("/")[:2]
         fused = value.table.endswith(("_4.csv", "_5.csv")) or folder != "tables"
         study = next((each for each in self.studies if column.startswith(f"{each}_") or each == name), None)
-        studies = [study] if study else self.studies
+        # Holm's correction runs over every p-value of a table, those of other studies included.
+        studies = [study] if study and not column.endswith("_p_holm") else self.studies
         found = reference if column.endswith("_difference") else []
         found = found + self._records(studies, ("rating",))
         metrics = None if fused or column.endswith("_p_holm") else [value.row]
-        for each in studies if not column.endswith("_p_holm") else self.studies:
+        for each in studies:
             for metric in self._changed(each) if metrics is None else metrics:
                 found = found + self._metric(each, metric)
         settings = ("fusion", "seed", "limit") if fused else ("correlation", "seed", "limit")
