@@ -151,3 +151,9 @@ def test_a_set_without_any_metric_of_the_model_gets_no_value_but_the_reason(plan
     (row,) = transfer(model, strange, "strange")
     assert (row["trained_on"], row["tested_on"], row["rows"], row["value"]) == ("here", "strange", 60, None)
     assert row["note"] == "none of the model's metrics is in this table"
+
+
+def test_the_learning_curve_leaves_out_a_size_that_one_group_fills(planted):
+    joined = planted(rows=240, per_group=24).joined()
+    curve = learning_curve(joined, "d", sizes=(20, 40), seeds=1, settings=FAST)
+    assert sorted({row["training_rows"] for row in curve}) == [48, 168]

@@ -41,6 +41,7 @@ SYSTEM_AND_GROUP_OUT, ONE_RATER = "system_and_group_out", "one_rater"
 HUMAN = "human"
 SYSTEMS = (FUSED, SINGLE, *BASELINES)
 MIN_TRAIN = 15
+MIN_TRAIN_GROUPS = 2
 
 
 @dataclass(frozen=True)
@@ -229,8 +230,8 @@ def learning_curve(
     """Blind correlation against the number of rated responses (`LEARNING_COLUMNS`).
 
     For every seed a blind split; from its training side whole groups are taken in random order until there are as many
-    rows as each size asks for, smaller sets within larger ones. The last size is the whole training side. The
-    interval is the central 95% over seeds.
+    rows as each size asks for, smaller sets within larger ones; a size that one group fills is left out. The last size
+    is the whole training side. The interval is the central 95% over seeds.
     """
     settings = settings or EbmSettings()
     joined, _ = distinct_metrics(joined)
@@ -244,6 +245,8 @@ def learning_curve(
             if size >= rows_after[-1]:
                 break
             taken = order[: int(np.searchsorted(rows_after, size)) + 1]
+            if len(taken) < MIN_TRAIN_GROUPS:  # one large group: nothing is left to stop the training early with
+                continue
             plan.append((size, _Fold(np.isin(codes, taken), blind, seed + offset)))
         plan.append((0, _Fold(~blind, blind, seed + offset)))
     runs = Parallel(n_jobs=threads)(delayed(_predict)(joined, codes, fold, settings) for _, fold in plan)
