@@ -48,7 +48,9 @@ from faithfuse.cli import main
 
 def note():
     loaded = sorted(
-        os.path.relpath(module.__file__) for name, module in sys.modules.items() if name.startswith("faithfuse.")
+        os.path.relpath(module.__file__)
+        for name, module in sys.modules.items()
+        if name.startswith("faithfuse.") and module.__file__
     )
     os.makedirs(".loaded", exist_ok=True)
     with open(f".loaded/{os.getpid()}.json", "w") as stream:
