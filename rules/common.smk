@@ -148,7 +148,8 @@ AUDIT_RESULTS = optional(
 )
 FIGURES = expand(
     "results/figures/{name}.svg",
-    name=["correlation", "importances", "fusion", "audit_states"],
+    name=["correlation", "importances", "fusion"]
+    + optional(RUN.audit, ["audit_states"]),
 )
 PAPER_FIGURES = expand("results/figures/figure_{number}.svg", number=[1, 2, 3])
 NOTEBOOK = "results/notebooks/disagreement.ipynb"
