@@ -28,6 +28,7 @@ from faithfuse.records import Item, Response, atomic_write, read_records
 
 Pair = tuple[str, str]
 TASKS = ((1, 1, 200), (5, 5, 10), (10, 10, 4), (2, 20, 6), (20, 20, 2))
+APART = ((5, 3), (10, 3))
 UNLABELED = ((1, 1, 200), (5, 5, 10), (10, 10, 4), (2, 20, 6), (20, 20, 3))
 
 
@@ -72,6 +73,13 @@ class Found(NamedTuple):
 
 
 System = Callable[[str, str], Found]
+
+
+def _apart(pairs: list[Pair], size: int, count: int) -> list[Pair]:
+    """Reference graphs of `size` sentences against as many from the second half: they share little."""
+    graphs, half = [b for _, b in pairs], len(pairs) // 2
+    starts = [(at * size) % (half - size + 1) for at in range(count)]
+    return [(join_graphs(graphs[at : at + size]), join_graphs(graphs[half + at : half + at + size])) for at in starts]
 
 
 def _ours(a: str, b: str, score: Callable[[str, str], Match] = smatch) -> Found:
@@ -149,3 +157,9 @@ def main(out: Path) -> None:
         chosen = pairs[:count] if (left, right) == (1, 1) else _joined(pairs, left, right, count)
         ours = {"ours": partial(_ours, score=unlabeled)}
         measure(f"{left} against {right} sentences, unlabeled", chosen, ours)
+    for size, count in APART:
+        chosen = _apart(pairs, size, count)
+        measure(f"{size} against {size} unrelated sentences", chosen, {"ours": _ours, "smatch": _smatch})
+    size, count = APART[0]
+    ours = {"ours": partial(_ours, score=unlabeled)}
+    measure(f"{size} against {size} unrelated sentences, unlabeled", _apart(pairs, size, count), ours)
