@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -22,7 +23,7 @@ import yaml
 from faithfuse.records import atomic_write
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-COLUMNS = ("shards", "jobs", "what", "seconds", "memory_mb")
+COLUMNS = ("shards", "jobs", "what", "seconds", "cpu_seconds", "memory_mb")
 SHARDS = (10, 1000)
 DRY = (10, 1000, 10000)
 TARGETS = ("results/verdicts/short_form_qa.jsonl", "results/likelihood/short_form_qa.jsonl")
@@ -61,8 +62,18 @@ VERDICT = {
 SCORE = {"item_id": "$item", "system": "s", "metric": "LLM likelihood recall", "value": -1.0}
 
 
-def measure(command: Sequence[str], folder: Path, environment: dict[str, str]) -> tuple[float, float, str]:
-    """Seconds, and the largest memory (MB) of the command's own process; what it said."""
+@dataclass(frozen=True)
+class Measured:
+    """Seconds, processor seconds of the command and all it started, the largest process's memory, and what was said."""
+
+    seconds: float
+    cpu_seconds: float
+    memory_mb: float
+    said: str
+
+
+def measure(command: Sequence[str], folder: Path, environment: dict[str, str]) -> Measured:
+    """Run a command to its end."""
     with tempfile.TemporaryFile("w+") as said:
         start = time.perf_counter()
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=said, stderr=subprocess.STDOUT)
@@ -72,7 +83,7 @@ def measure(command: Sequence[str], folder: Path, environment: dict[str, str]) -
         text = said.read()
     if status:
         sys.exit(text[-3000:])
-    return seconds, usage.ru_maxrss / 1024, text
+    return Measured(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, text)
 
 
 def main(out: Path) -> None:
@@ -93,7 +104,7 @@ def main(out: Path) -> None:
         stand_in.chmod(0o755)
         environment = os.environ | {"PATH": f"{stand_in.parent}:{tools}:{os.environ['PATH']}"}
 
-        def snakemake(shards: int, *options: str) -> tuple[float, float, str]:
+        def snakemake(shards: int, *options: str) -> Measured:
             settings = {
                 "name": f"scale-{shards}",
                 "domains": ["short_form_qa"],
@@ -114,14 +125,15 @@ def main(out: Path) -> None:
             ]
             return measure([*command, *options, "--", *TARGETS], clone, environment)
 
-        def add(shards: int, jobs: int, what: str, measured: tuple[float, float, str]) -> None:
+        def add(shards: int, jobs: int, what: str, measured: Measured) -> None:
             table.append(
                 {
                     "shards": shards,
                     "jobs": jobs,
                     "what": what,
-                    "seconds": round(measured[0], 2),
-                    "memory_mb": round(measured[1]),
+                    "seconds": round(measured.seconds, 2),
+                    "cpu_seconds": round(measured.cpu_seconds, 2),
+                    "memory_mb": round(measured.memory_mb),
                 }
             )
             print(table[-1], flush=True)
@@ -129,7 +141,7 @@ def main(out: Path) -> None:
         jobs = {}
         for shards in DRY:
             dry = snakemake(shards, "--dry-run")
-            jobs[shards] = int(re.findall(r"^total\s+(\d+)", dry[2], flags=re.MULTILINE)[0])
+            jobs[shards] = int(re.findall(r"^total\s+(\d+)", dry.said, flags=re.MULTILINE)[0])
             add(shards, jobs[shards], "dry run", dry)
         for shards in SHARDS:
             subprocess.run(["rm", "-rf", "results", ".snakemake"], cwd=clone, check=True)
@@ -138,7 +150,7 @@ def main(out: Path) -> None:
             lines = (clone / TARGETS[0]).read_text(encoding="utf-8").splitlines()
             assert len(lines) == shards, f"{len(lines)} verdicts of {shards} shards"
             again = snakemake(shards)
-            assert "Nothing to be done" in again[2]
+            assert "Nothing to be done" in again.said
             add(shards, jobs[shards], "repeat with nothing to do", again)
             shares = [f"results/shards/verdicts/short_form_qa/{share}.jsonl" for share in range(1, shards + 1)]
             gather = [str(tools / "python"), "-m", "faithfuse", "gather", *shares, "--stage", "verdicts", "--out"]
