@@ -156,10 +156,10 @@ def main(out: Path) -> None:
     for left, right, count in UNLABELED:
         chosen = pairs[:count] if (left, right) == (1, 1) else _joined(pairs, left, right, count)
         ours = {"ours": partial(_ours, score=unlabeled)}
-        measure(f"{left} against {right} sentences, unlabeled", chosen, ours)
+        measure(f"{left} against {right} sentences unlabeled", chosen, ours)
     for size, count in APART:
         chosen = _apart(pairs, size, count)
         measure(f"{size} against {size} unrelated sentences", chosen, {"ours": _ours, "smatch": _smatch})
     size, count = APART[0]
     ours = {"ours": partial(_ours, score=unlabeled)}
-    measure(f"{size} against {size} unrelated sentences, unlabeled", _apart(pairs, size, count), ours)
+    measure(f"{size} against {size} unrelated sentences unlabeled", _apart(pairs, size, count), ours)
