@@ -33,6 +33,7 @@ rule judge:
         model=RUN.llm.model,
         models_dir=subpath(input.model, ancestor=2),
         prompt_set=RUN.llm.prompt_set,
+        variants=repeated("--variant", RUN.llm.summary_variants),
         cache=RUN.cache_dir,
         share=share_number,
     message:
@@ -40,5 +41,6 @@ rule judge:
     shell:
         "python -m faithfuse judge {input.item_records} {input.responses} --model {params.model}"
         " --models {params.registry} --models-dir {params.models_dir} --prompts config/prompts"
-        " --prompt-set {params.prompt_set} --cache {params.cache} --threads {threads} --gpus {params.gpus} --shard {params.share}"
+        " --prompt-set {params.prompt_set} {params.variants} --cache {params.cache} --threads {threads}"
+        " --gpus {params.gpus} --shard {params.share}"
         " --likelihood-out {output.likelihood} --out {output.verdicts} 2>&1 | tee {log}"
