@@ -29,8 +29,7 @@ rule draw_nesting:
 rule draw_graph:
     input:
         model=optional(RUN.parser != "rules", f"{model_dir(RUN.parser)}/fetched.json"),
-        registry="config/models.yaml",
-        code=code("amr.draw", "amr.parse", "amr.commands"),
+        code=code("amr.commands:draw"),
     output:
         figure=report(
             update("results/figures/figure_{number}.svg"),
@@ -48,6 +47,8 @@ rule draw_graph:
         runtime=grows(15),
         gpu=gpus(RUN.parser),
     params:
+        registry="config/models.yaml",
+        entry=entry(RUN.parser),
         sentence=lambda wildcards: FIGURE_TEXTS[int(wildcards.number)],
         parser=RUN.parser,
         models_dir=RUN.models_dir,
@@ -55,4 +56,4 @@ rule draw_graph:
         "Drawing figure {wildcards.number}"
     shell:
         "python -m faithfuse amr draw --sentence {params.sentence:q} --parser {params.parser}"
-        " --models {input.registry} --models-dir {params.models_dir} --out {output.figure} 2>&1 | tee {log}"
+        " --models {params.registry} --models-dir {params.models_dir} --out {output.figure} 2>&1 | tee {log}"
