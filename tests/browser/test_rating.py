@@ -311,7 +311,7 @@ def test_hostile_text_runs_nothing_and_turns_nothing_around(serve, visit, questi
 def test_with_links_required_a_link_lets_its_owner_in_and_nobody_else(serve, visit, questions):
     served = serve(questions, tokens=True)
     stranger = visit(served.base)
-    assert "Open your personal link" in stranger.locator("main").inner_text()
+    assert "Open the personal link" in stranger.locator("main").inner_text()
     anna = visit(served.links["anna"])
     assert anna.url == served.base + "/"
     assert "Welcome, anna" in anna.locator("h1").inner_text()

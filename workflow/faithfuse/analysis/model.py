@@ -125,7 +125,8 @@ class FusedModel:
     def select(self, table: MetricTable, *, allow_missing: bool = False) -> np.ndarray:
         """The model's columns of a metric table, checked against the model's signatures.
 
-        With `allow_missing` a metric that the table lacks is missing on every row instead of an error.
+        With `allow_missing` a metric that the table lacks, or has with another signature, is missing on every row
+        instead of an error.
 
         Raises:
             InputError: a metric is missing, or was computed with other settings than in training.
@@ -140,11 +141,12 @@ class FusedModel:
                 fix="Compute them with `faithfuse metrics`, with the settings that the model's card names.",
             )
         values = np.full((len(table.items), len(self.metrics)), np.nan)
+        unlike = self.unlike(table)
         for index, (name, trained) in enumerate(zip(self.metrics, self.signatures, strict=True)):
-            if name not in table.names:
+            if name not in table.names or (allow_missing and name in unlike):
                 continue
-            given = table.signatures.get(name)
-            if trained != given:
+            if name in unlike:
+                given = table.signatures.get(name)
                 raise InputError(
                     f"{name} has the signature {given or 'none'}, the model was trained with {trained or 'none'}",
                     path=table.path,
@@ -152,6 +154,11 @@ class FusedModel:
                 )
             values[:, index] = table.values[:, table.names.index(name)]
         return values
+
+    def unlike(self, table: MetricTable) -> list[str]:
+        """The model's metrics that the table has with another signature than in training."""
+        pairs = zip(self.metrics, self.signatures, strict=True)
+        return [name for name, trained in pairs if name in table.names and table.signatures.get(name) != trained]
 
 
 def _bins(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:

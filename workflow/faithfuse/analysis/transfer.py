@@ -19,16 +19,15 @@ NO_COMMON_METRIC = "none of the model's metrics is in this table"
 def transfer(model: FusedModel, joined: Joined, domain: str) -> list[dict[str, object]]:
     """Correlate a fused score with ratings it was not trained on (`TRANSFER_COLUMNS`).
 
-    Metrics that the table lacks count as missing, which the model has a bin for; those it has must have the
-    model's signatures. Beside it stands the best single metric as chosen in training, where the table has it. A table
-    with none of the model's metrics gives one row without a value.
-
-    Raises:
-        InputError: a signature differs.
+    Metrics that the table lacks, or has with another signature (a judge is asked about a summary otherwise than about
+    an answer), count as missing, which the model has a bin for; the note names them. Beside it stands the best single
+    metric as chosen in training, where the table has the same one. A table with none of the model's metrics gives one
+    row without a value.
     """
     table, y = joined.table, joined.likert
     absent = [name for name in model.metrics if name not in table.names]
-    if len(absent) == len(model.metrics):
+    unlike = model.unlike(table)
+    if len(absent) + len(unlike) == len(model.metrics):
         row = dict.fromkeys(TRANSFER_COLUMNS) | {"trained_on": model.domain, "tested_on": domain, "system": FUSED}
         return [row | {"metric": FUSED_METRIC, "rows": len(y), "note": NO_COMMON_METRIC}]
     values = model.select(table, allow_missing=True)
@@ -36,12 +35,17 @@ def transfer(model: FusedModel, joined: Joined, domain: str) -> list[dict[str, o
     columns, names = [fused], [FUSED]
     chosen = model.training.get("best_single", {})
     single = chosen.get("metric")
-    if single in table.names:
+    if single in table.names and single not in unlike:
         columns.append(chosen["sign"] * table.values[:, table.names.index(single)])
         names.append(SINGLE)
     x = np.column_stack(columns)
     estimates = correlate(x, y[:, None], table.groups, coefficients=(PEARSON,))
-    note = f"{len(absent)} of {len(model.metrics)} metrics not in this table: {', '.join(absent)}" if absent else ""
+    lacking = [
+        f"{len(left_out)} of {len(model.metrics)} metrics {what}: {', '.join(left_out)}"
+        for left_out, what in ((absent, "not in this table"), (unlike, "with another signature in this table"))
+        if left_out
+    ]
+    note = "; ".join(lacking)
     rows = []
     for index, name in enumerate(names):
         estimate = estimates[PEARSON, index, 0]

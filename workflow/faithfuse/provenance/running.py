@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import socket
 from pathlib import Path
 
 # Held until the process ends; closing the file would free the lock.
@@ -49,7 +48,7 @@ def clear_dead_lock(folder: Path | str = ".snakemake") -> bool:
 
 def _clear(folder: Path, descriptor: int) -> bool:
     """Remove Snakemake's files where the last run was on this host, and write down that this one is."""
-    host = socket.gethostname()
+    host = os.uname().nodename
     last = os.pread(descriptor, 300, 0).decode(errors="replace")
     left = sorted((folder / "locks").glob("*.lock")) if last == host else []
     for path in left:
