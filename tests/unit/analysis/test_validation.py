@@ -145,6 +145,16 @@ def test_metrics_that_the_other_set_lacks_count_as_missing_and_are_named(planted
     assert not math.isnan(rows["fused"]["value"])
 
 
+def test_metrics_of_another_signature_count_as_missing_in_a_transfer_and_are_named(planted):
+    model = fuse(planted(rows=80, folder="here").joined(), "here", seeds=1, settings=FAST).model
+    other = planted(rows=60, seed=9, folder="there", domain="long_form_qa").joined()
+    other.table.signatures["LLM Conf."] = "asked about the whole summary"
+    rows = {row["system"]: row for row in transfer(model, other, "there")}
+    assert rows["fused"]["note"] == "1 of 6 metrics with another signature in this table: LLM Conf."
+    assert "best_single" not in rows
+    assert not math.isnan(rows["fused"]["value"])
+
+
 def test_a_set_without_any_metric_of_the_model_gets_no_value_but_the_reason(planted):
     model = fuse(planted(rows=80, folder="here").joined(), "here", seeds=1, settings=FAST).model
     strange = planted(rows=60, strength={"my own": 0.6}, folder="strange").joined()
