@@ -351,6 +351,28 @@ def read_records(path: Path | str, kind: type[R]) -> list[R]:
     return records
 
 
+def read_json_object(path: Path | str, fix: str = "Run the stage that writes it again.") -> dict[str, Any]:
+    """Read a file that holds one JSON object.
+
+    Args:
+        path: the file.
+        fix: what to do when it cannot be had.
+
+    Raises:
+        InputError: the file cannot be read, is not JSON, or holds something else than an object.
+    """
+    path = Path(path)
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", path=path, fix=fix) from None
+    except ValueError as error:
+        raise InputError(f"is not JSON ({error})", path=path, fix=fix) from None
+    if not isinstance(value, dict):
+        raise InputError("holds no JSON object", path=path, fix=fix)
+    return value
+
+
 def describe(error: ValidationError) -> str:
     """A validation error in one line: each field, what was found and what was expected."""
     parts = []

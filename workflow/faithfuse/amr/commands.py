@@ -39,8 +39,8 @@ def parse(
     from faithfuse.amr.sentences import item_sentences, response_sentences
     from faithfuse.errors import InputError
     from faithfuse.llm.lease import lease_gpus, require_cuda
-    from faithfuse.llm.plan import parse_shard
     from faithfuse.records import Item, Response, read_records, write_records
+    from faithfuse.shards import parse_shard
 
     loaded = read_records(items, Item)
     domains = {item.item_id: item.domain for item in loaded}

@@ -512,9 +512,8 @@ def correlation_rows(joined: Joined, domain: str, intervals: Intervals = JACKKNI
         known = table.reasons.get(name, {})
         counted = Counter(known.get(key, "no reason given") for key in unscored)
         reasons = "; ".join(f"{reason} ({n})" for reason, n in sorted(counted.items(), key=lambda c: (-c[1], c[0])))
-        rows += _rows(
-            domain, name, table.classes[name], table.extension[name], len(unscored), reasons, metric, estimates
-        )
+        about = _about(domain, name, table.classes[name], table.extension[name], len(unscored), reasons)
+        rows += _rows(about, metric, estimates)
     for coefficient in (*COEFFICIENTS, AUROC):
         family = [row for row in rows if row["coefficient"] == coefficient]
         for row, corrected in zip(family, holm([row["p_value"] for row in family]), strict=True):
@@ -530,7 +529,7 @@ def correlation_rows(joined: Joined, domain: str, intervals: Intervals = JACKKNI
                 intervals=intervals,
             )
             ceiling = {(name, 0, human): estimate for (name, _, _), estimate in ceiling.items()}
-            rows += _rows(domain, HUMAN_CEILING, HUMAN_CLASS, True, 0, "", 0, ceiling)
+            rows += _rows(_about(domain, HUMAN_CEILING, HUMAN_CLASS, True, 0, ""), 0, ceiling)
     return rows
 
 
@@ -564,22 +563,29 @@ def point_rows(
         if name in table.classes:
             estimate = estimates[AUROC, metric, 0]
             unscored = int(np.isnan(values[:, metric]).sum())
-            about = (domain, name, table.classes[name], table.extension[name], unscored, "")
-            rows.append(_row(*about, BOOL, AUROC_POINT, estimate))
+            about = _about(domain, name, table.classes[name], table.extension[name], unscored, "")
+            rows.append(_row(about, BOOL, AUROC_POINT, estimate))
     for row, corrected in zip(rows, holm([row["p_value"] for row in rows]), strict=True):
         row["p_holm"] = corrected
     return rows
 
 
+def _about(
+    domain: str, metric: str, metric_class: str, extension: bool, unscored: int, unscored_reasons: str
+) -> dict[str, object]:
+    """What all rows of one metric say of it."""
+    return {
+        "domain": domain,
+        "metric": metric,
+        "metric_class": metric_class,
+        "extension": extension,
+        "unscored": unscored,
+        "unscored_reasons": unscored_reasons,
+    }
+
+
 def _rows(
-    domain: str,
-    name: str,
-    metric_class: str,
-    extension: bool,
-    unscored: int,
-    unscored_reasons: str,
-    metric: int,
-    estimates: dict[tuple[str, int, int], Estimate],
+    about: dict[str, object], metric: int, estimates: dict[tuple[str, int, int], Estimate]
 ) -> list[dict[str, object]]:
     rows = []
     for human, human_name in enumerate((LIKERT, BOOL)):
@@ -587,38 +593,20 @@ def _rows(
             if coefficient == AUROC and human_name == LIKERT:
                 continue
             estimate = estimates.get((coefficient, metric, human))
-            if estimate is None:
-                continue
-            about = (domain, name, metric_class, extension, unscored, unscored_reasons)
-            rows.append(_row(*about, human_name, coefficient, estimate))
+            if estimate is not None:
+                rows.append(_row(about, human_name, coefficient, estimate))
     return rows
 
 
-def _row(
-    domain: str,
-    name: str,
-    metric_class: str,
-    extension: bool,
-    unscored: int,
-    unscored_reasons: str,
-    human: str,
-    coefficient: str,
-    estimate: Estimate,
-) -> dict[str, object]:
-    return {
-        "domain": domain,
-        "metric": name,
-        "metric_class": metric_class,
-        "extension": extension,
+def _row(about: dict[str, object], human: str, coefficient: str, estimate: Estimate) -> dict[str, object]:
+    return about | {
         "human": human,
         "coefficient": coefficient,
         "value": estimate.value,
         "low": estimate.low,
         "high": estimate.high,
         "pairs": estimate.pairs,
-        "unscored": unscored,
         "reason": estimate.reason,
         "p_value": estimate.p_value,
         "p_holm": None,
-        "unscored_reasons": unscored_reasons,
     }

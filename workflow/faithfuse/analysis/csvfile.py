@@ -29,12 +29,17 @@ def cell(value: object) -> str:
     return str(value)
 
 
+def starts_formula(text: str) -> bool:
+    """Whether a spreadsheet may take a cell for a formula, by what it begins with (OWASP)."""
+    return text.lstrip(" ")[:1] in tuple("=+-@\t\r\n")
+
+
 def safe_in_spreadsheets(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula: an apostrophe goes before what would start one (OWASP).
+    """A cell that no spreadsheet takes for a formula: an apostrophe goes before what would start one.
 
     Numbers stay as they are, with their sign.
     """
-    if text.lstrip(" ")[:1] not in tuple("=+-@\t\r\n"):
+    if not starts_formula(text):
         return text
     try:
         float(text)

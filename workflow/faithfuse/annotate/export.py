@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from faithfuse.analysis.csvfile import write_csv
+from faithfuse.analysis.csvfile import starts_formula, write_csv
 from faithfuse.annotate import adjudicate, figures
 from faithfuse.annotate.judge import _base
 from faithfuse.annotate.plan import check_name
@@ -132,10 +132,9 @@ def write_ratings(path: Path, ratings: Sequence[Rating]) -> None:
 
 
 def safe_in_spreadsheets(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row in which no text is a formula to a spreadsheet: an apostrophe goes before what would start one (OWASP)."""
+    """A row in which no text is a formula to a spreadsheet: an apostrophe goes before what would start one."""
     return {
-        name: f"'{value}" if isinstance(value, str) and value.lstrip(" ")[:1] in tuple("=+-@\t\r\n") else value
-        for name, value in row.items()
+        name: f"'{value}" if isinstance(value, str) and starts_formula(value) else value for name, value in row.items()
     }
 
 

@@ -77,10 +77,10 @@ def respond_command(
     """Answer items greedily with a language model."""
     from faithfuse.llm.gather import summarise_responses
     from faithfuse.llm.generate import respond
-    from faithfuse.llm.plan import parse_shard
     from faithfuse.llm.prompts import load_prompts
     from faithfuse.llm.tables import read_items
     from faithfuse.records import write_records
+    from faithfuse.shards import parse_shard
 
     share = parse_shard(shard)
     records = read_items(items)
@@ -127,10 +127,10 @@ def judge_command(
     """Judge responses by LLM Confidence and LLM Likert."""
     from faithfuse.llm.gather import summarise_scores, summarise_verdicts
     from faithfuse.llm.judge import judge
-    from faithfuse.llm.plan import parse_shard
     from faithfuse.llm.prompts import load_prompts
     from faithfuse.llm.tables import read_items, read_responses
     from faithfuse.records import write_records
+    from faithfuse.shards import parse_shard
 
     share = parse_shard(shard)
     records = read_items(items)

@@ -13,7 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from faithfuse.errors import InputError
-from faithfuse.records import Graph, Record, Response, Score, Verdict, atomic_write, read_records, write_records
+from faithfuse.records import (
+    Graph,
+    Record,
+    Response,
+    Score,
+    Verdict,
+    atomic_write,
+    read_json_object,
+    read_records,
+    write_records,
+)
 
 
 def gather(stage: str, shares: Sequence[Path], out: Path) -> int:
@@ -37,10 +47,7 @@ def gather(stage: str, shares: Sequence[Path], out: Path) -> int:
         return len(records)
     settings: dict[str, Any] = {}
     for path in shares:
-        try:
-            meta = json.loads(meta_path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"cannot be read ({error})", path=meta_path(path), fix="Make the share anew.") from None
+        meta = read_json_object(meta_path(path), fix="Make the share anew.")
         counts = summarise([])
         mine = {key: value for key, value in meta.items() if key not in counts}
         differing = [key for key in mine if settings and settings.get(key) != mine[key]]

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from faithfuse.errors import InputError
-
 T = TypeVar("T")
 
 
@@ -80,15 +78,3 @@ def path_hashes(sequence: Sequence[int]) -> set[int]:
         value = hash((value, token))
         nodes.add(value)
     return nodes
-
-
-def parse_shard(text: str) -> tuple[int, int]:
-    """Read `K/N`, shard K of N counted from 1.
-
-    Raises:
-        InputError: it is not of that form.
-    """
-    first, _, second = text.partition("/")
-    if first.isdecimal() and second.isdecimal() and 1 <= int(first) <= int(second):
-        return int(first), int(second)
-    raise InputError(f"shard {text!r} is not of the form K/N", fix="Use 1/5 for the first of five shards.")

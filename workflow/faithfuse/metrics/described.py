@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from faithfuse.errors import InputError
+from faithfuse.records import read_json_object
 
 
 def read_beside(path: Path | str) -> dict[str, Any]:
@@ -16,15 +15,7 @@ def read_beside(path: Path | str) -> dict[str, Any]:
         InputError: the file is no JSON object.
     """
     beside = Path(f"{path}.meta.json")
-    if not beside.exists():
-        return {}
-    try:
-        content = json.loads(beside.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read ({error})", path=beside, fix="Make it again, or remove it.") from None
-    if not isinstance(content, dict):
-        raise InputError("is no JSON object", path=beside, fix="Make it again, or remove it.")
-    return content
+    return read_json_object(beside, fix="Make it again, or remove it.") if beside.exists() else {}
 
 
 def model_signature(content: dict[str, Any]) -> str | None:

@@ -20,7 +20,7 @@ from faithfuse.errors import InputError
 from faithfuse.llm.registry import CONTENTS, MARKER
 from faithfuse.provenance.manifest import sha256_file
 from faithfuse.provenance.run import without_secrets
-from faithfuse.records import describe
+from faithfuse.records import describe, read_json_object
 
 FORMAT = "faithfuse-manifest/1"
 ID_DIGITS = 16
@@ -161,25 +161,15 @@ def signatures(results: Iterable[Path]) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for path in results:
         if path.name.endswith(".csv.meta.json"):
-            content = _json(path)
+            content = read_json_object(path, fix="Run the workflow again.")
             study = path.name.removesuffix(".csv.meta.json")
             own = found.setdefault(study, {})
             own.update({name: str(entry["signature"]) for name, entry in content.get("metrics", {}).items()})
         elif path.name == "model.json":
-            content = _json(path)
+            content = read_json_object(path, fix="Run the workflow again.")
             fused = f"{content.get('format', 'faithfuse-fused-metric')}|model:{sha256_file(path)[:16]}"
             found.setdefault(path.parent.name, {})["Fused metric"] = fused
     return {study: dict(sorted(names.items())) for study, names in sorted(found.items())}
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read ({error})", path=path, fix="Run the workflow again.") from None
-    if not isinstance(content, dict):
-        raise InputError("is no JSON object", path=path, fix="Run the workflow again.")
-    return content
 
 
 def reproduce(
@@ -202,7 +192,7 @@ def reproduce(
     Raises:
         InputError: a file is missing or malformed, or the description names a model whose folder is not given.
     """
-    run = _json(description)
+    run = read_json_object(description, fix="Run the workflow again.")
     results = sorted(results)
     missing = sorted(run.get("models", {}).keys() - models.keys())
     if missing:

@@ -24,7 +24,7 @@ from faithfuse.analysis.columns import (
     VALIDATION_COLUMNS,
 )
 from faithfuse.errors import InputError
-from faithfuse.records import Response, read_records
+from faithfuse.records import Response, read_json_object, read_records
 from faithfuse.report import views
 from faithfuse.report.inputs import (
     COUNT_COLUMNS,
@@ -32,7 +32,6 @@ from faithfuse.report.inputs import (
     class_rank,
     class_title,
     domain_title,
-    read_json,
     read_many,
     read_sheet,
 )
@@ -324,7 +323,7 @@ def render_report(
         views.agreement_table(agreement),
         views.transfer_table([read_sheet(path, TRANSFER_COLUMNS) for path in transfer]),
     ]
-    what = describe_run(read_json(run) if run else None)
+    what = describe_run(read_json_object(run) if run else None)
     # What every table says of its numbers heads the report, once.
     notes = views.unique([what.note, *(views.split_note(sheet)[0] for sheet in sheets.values())])
     unscored, missing, total = views.unscored_table(metas)
@@ -366,7 +365,7 @@ def _title(number: int) -> str:
 
 
 def _checked_meta(path: Path) -> dict[str, Any]:
-    meta = read_json(path)
+    meta = read_json_object(path)
     fields = {"class", "signature", "scored", "unscored", "reasons"}
     metrics = meta.get("metrics")
     if "domain" not in meta or not isinstance(metrics, dict):

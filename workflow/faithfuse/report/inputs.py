@@ -7,11 +7,10 @@ error that names it, never a hole in a figure.
 from __future__ import annotations
 
 import csv
-import json
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from faithfuse.errors import InputError
 from faithfuse.records import Domain
@@ -172,30 +171,6 @@ def read_many(paths: Iterable[Path | str], columns: Sequence[str]) -> list[Sheet
                 )
             seen[domain] = sheet.path
     return sheets
-
-
-def read_json(path: Path | str) -> dict[str, Any]:
-    """Read a file that holds one JSON object.
-
-    Raises:
-        InputError: the file is missing, is not JSON, or holds something else than an object.
-    """
-    path = Path(path)
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror})",
-            path=path,
-            fix="Check the path, or run the stage that writes this file first.",
-        ) from None
-    except ValueError as error:
-        raise InputError(f"is not JSON ({error})", path=path, fix="Run the stage that writes it again.") from None
-    if not isinstance(value, dict):
-        raise InputError(
-            "holds no JSON object", path=path, fix="The file must be one object in braces; see docs/pipeline.md."
-        )
-    return value
 
 
 def paper_values(path: Path | str) -> dict[tuple[str, str, str], float]:

@@ -530,6 +530,15 @@ SCHEMES = {
 }
 
 
+def _by_system(sheets: Sequence[Sheet], first: str, second: str) -> dict[tuple[str, str], dict[str, tuple[Sheet, Row]]]:
+    """Rows by the values of two columns, and then by their system."""
+    found: dict[tuple[str, str], dict[str, tuple[Sheet, Row]]] = {}
+    for sheet in sheets:
+        for row in sheet.rows:
+            found.setdefault((row[first], row[second]), {})[row["system"]] = (sheet, row)
+    return found
+
+
 def _system_cells(by_system: Mapping[str, tuple[Sheet, Row]], systems: Sequence[str]) -> list[Cell]:
     cells = []
     for system in systems:
@@ -544,10 +553,7 @@ def _system_cells(by_system: Mapping[str, tuple[Sheet, Row]], systems: Sequence[
 
 def validation_table(sheets: Sequence[Sheet]) -> Table:
     """Every scheme of validation by domain: the fused metric, what it is held against, and simpler ways to fuse."""
-    found: dict[tuple[str, str], dict[str, tuple[Sheet, Row]]] = {}
-    for sheet in sheets:
-        for row in sheet.rows:
-            found.setdefault((row["domain"], row["scheme"]), {})[row["system"]] = (sheet, row)
+    found = _by_system(sheets, "domain", "scheme")
     footnotes = Footnotes()
     rows = []
     for (domain, scheme), by_system in found.items():
@@ -566,10 +572,7 @@ def validation_table(sheets: Sequence[Sheet]) -> Table:
 
 def curve_table(sheets: Sequence[Sheet]) -> Table:
     """The learning curve: blind correlation by the number of rated responses trained on."""
-    found: dict[tuple[str, str], dict[str, tuple[Sheet, Row]]] = {}
-    for sheet in sheets:
-        for row in sheet.rows:
-            found.setdefault((row["domain"], row["training_rows"]), {})[row["system"]] = (sheet, row)
+    found = _by_system(sheets, "domain", "training_rows")
     rows = []
     for (domain, size), by_system in found.items():
         ratings = next(iter(by_system.values()))[1]["ratings"]
@@ -604,10 +607,7 @@ def agreement_table(sheets: Mapping[str, Sheet]) -> Table:
 
 def transfer_table(sheets: Sequence[Sheet]) -> Table:
     """Fused metrics on domains and sets that they were not trained on; pairs without a common metric are counted."""
-    found: dict[tuple[str, str], dict[str, tuple[Sheet, Row]]] = {}
-    for sheet in sheets:
-        for row in sheet.rows:
-            found.setdefault((row["tested_on"], row["trained_on"]), {})[row["system"]] = (sheet, row)
+    found = _by_system(sheets, "tested_on", "trained_on")
     footnotes = Footnotes()
     rows, strangers = [], 0
     for (tested, trained), by_system in sorted(
