@@ -42,6 +42,7 @@ include: "rules/report.smk"
 # On a cluster these run where Snakemake does: they take seconds, or need the network.
 localrules:
     all,
+    responses,
     fusion,
     audit,
     tables,
@@ -69,6 +70,11 @@ rule all:
 
 
 # Named targets
+
+
+rule responses:
+    input:
+        GENERATED,
 
 
 rule fusion:

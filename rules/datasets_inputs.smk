@@ -13,8 +13,10 @@ except FaithfuseError as error:
 
 
 def common_folder():
-    """The folder with human/ and raw/, if a configured root is it or one of the usual folders below it."""
+    """The folder with human/ and raw/: the root of `unified`, or of another set if it is that or lies below it as usual."""
     for name, root in ROOTS.items():
+        if name == "unified":
+            return root
         parts = Path(HOMES.get(name, "")).parts
         if parts and root.parts[-len(parts) :] == parts:
             return root.parents[len(parts) - 1]

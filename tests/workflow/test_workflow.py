@@ -125,6 +125,13 @@ def test_a_dry_run_of_a_clone_lists_every_stage(make_clone):
         assert f"rule {stage}" in done.stdout or f"{stage} " in done.stdout, stage
 
 
+def test_the_papers_own_study_is_planned_from_the_original_sets_to_the_tables(make_clone):
+    done = make_clone("paper").snakemake("--dry-run", "--configfile", "config/paper.yaml")
+    assert done.returncode == 0, done.stdout[-3000:]
+    for stage in ("load_source", "unify", "respond", "judge", "make_tables"):
+        assert f"rule {stage}" in done.stdout or f"{stage} " in done.stdout, stage
+
+
 def test_a_configuration_without_a_note_gives_an_empty_one(make_clone):
     clone = make_clone("unnoted")
     with (clone.folder / "config" / "small.yaml").open("a") as stream:
