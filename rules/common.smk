@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(workflow.basedir, "workflow")))
 from faithfuse.config import parse_config
 from faithfuse.errors import FaithfuseError
 from faithfuse.llm.lease import require_gpus
+from faithfuse.llm.prompts import load_prompts
 from faithfuse.provenance.modules import stage_modules
 from faithfuse.provenance.running import clear_dead_lock
 
@@ -30,6 +31,8 @@ os.environ.update(
 
 try:
     RUN = parse_config(config, "the configuration")
+    # A parameter of the LLM stages, which a remark in these files or another set's wording does not run again.
+    PROMPTS = load_prompts("config/prompts", RUN.llm.prompt_set).digest
 except FaithfuseError as error:
     sys.exit(f"faithfuse: error: {error}")
 

@@ -8,7 +8,6 @@ rule judge:
         item_records="results/items/{domain}/items.jsonl",
         responses=response_files,
         model=f"{model_dir(RUN.llm.model)}/fetched.json",
-        prompts=directory_files("config/prompts"),
         code=code("llm.commands:judge_command"),
     output:
         verdicts=update(sharded("results/verdicts/{domain}.jsonl")),
@@ -32,6 +31,7 @@ rule judge:
         gpus=gpus(RUN.llm.model),
         model=RUN.llm.model,
         models_dir=subpath(input.model, ancestor=2),
+        prompts=PROMPTS,
         prompt_set=RUN.llm.prompt_set,
         variants=repeated("--variant", RUN.llm.summary_variants),
         cache=RUN.cache_dir,

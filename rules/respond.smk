@@ -7,7 +7,6 @@ rule respond:
     input:
         item_records="results/items/{domain}/items.jsonl",
         model=f"{model_dir(RUN.llm.model)}/fetched.json",
-        prompts=directory_files("config/prompts"),
         code=code("llm.commands:respond_command"),
     output:
         responses=update(sharded("results/responses/{domain}.jsonl")),
@@ -29,6 +28,7 @@ rule respond:
         gpus=gpus(RUN.llm.model),
         model=RUN.llm.model,
         models_dir=subpath(input.model, ancestor=2),
+        prompts=PROMPTS,
         prompt_set=RUN.llm.prompt_set,
         max_new_tokens=RUN.llm.max_new_tokens,
         cache=RUN.cache_dir,

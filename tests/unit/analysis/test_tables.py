@@ -244,3 +244,18 @@ def test_unproven_graph_scores_are_counted_beside_the_graph_rows(tmp_path):
     meta.write_text("[]")
     with pytest.raises(InputError, match="no meta file"):
         write_tables([correlations], [], REFERENCE, tmp_path / "out", "", [meta])
+
+
+def test_verdicts_off_label_are_counted_beside_the_judges_rows(tmp_path):
+    correlations = tmp_path / "correlations.csv"
+    rows = [_correlation("conversational_qa", "LLM Conf.", "likert", 0.3, metric_class="LLM")]
+    write_csv(correlations, CORRELATION_COLUMNS, rows)
+    meta = tmp_path / "METRICS.csv.meta.json"
+    judge = {"verdicts": 9, "off_label": 7, "median_label_mass": 0.25}
+    counted = {"LLM Conf.": {"class": "LLM", "judge": judge}, "BLEU": {"class": "n-gram"}}
+    meta.write_text(json.dumps({"domain": "conversational_qa", "metrics": counted}))
+    write_tables([correlations], [], REFERENCE, tmp_path / "out", "", [meta])
+    table = {row["metric"]: row for row in _read(tmp_path / "out" / "table_2.csv")}
+    columns = [f"conversational_qa_{name}" for name in ("verdicts", "off_label", "label_mass", "not_proven")]
+    assert [table["LLM Conf."][name] for name in columns] == ["9", "7", "0.25", ""]
+    assert [table["Exact match"][name] for name in columns] == ["", "", "", ""]

@@ -197,6 +197,17 @@ def test_values_scored_in_part_are_counted(report_inputs: Inputs) -> None:
     assert row_of(document, "unscored", "Summarisation") == "Summarisation | SMATCH mean | 60 | 0 | 4 | "
 
 
+def test_verdicts_that_the_judge_would_not_have_given_are_counted(report_inputs: Inputs) -> None:
+    assert 'id="judge"' not in report(report_inputs)
+    meta = json.loads(report_inputs.meta[3].read_text(encoding="utf-8"))
+    judge = {"verdicts": 200, "off_label": 150, "median_label_mass": 0.0625}
+    for name in ("LLM Likert", "LLM Conf."):
+        meta["metrics"][name]["judge"] = judge
+    report_inputs.meta[3].write_text(json.dumps(meta), encoding="utf-8")
+    row = row_of(report(report_inputs), "judge", "Summarisation")
+    assert row == "Summarisation | LLM Likert, LLM Conf. | 200 | 150 | 75.0 | 0.062"
+
+
 def test_the_best_single_metric_is_named_and_the_human_ceiling_never_is(report_inputs: Inputs) -> None:
     for path in report_inputs.correlations:
         text = path.read_text(encoding="utf-8")

@@ -54,6 +54,14 @@ _SUFFIXES = (
     "difference",
 )
 
+# Columns of Tables I–III about a metric's values in a domain, and what its meta file calls them.
+ASIDES = {
+    "not_proven": "not_proven",
+    "verdicts": "verdicts",
+    "off_label": "off_label",
+    "label_mass": "median_label_mass",
+}
+
 SYSTEM_ROWS = (
     (SINGLE, "Best single metric"),
     (FUSED, "Fused metric"),
@@ -84,8 +92,10 @@ def write_tables(
         reference: the papers' published values (`config/reference/paper_tables.csv`).
         out: the folder.
         note: put into the `note` of every row (what the numbers were made from).
-        metas: `METRICS.csv.meta.json` of domains; of each, Tables I–III get a column `DOMAIN_not_proven` that counts
-            the graph scores whose alignment was not proven best.
+        metas: `METRICS.csv.meta.json` of domains; of each, Tables I–III get the columns `DOMAIN_not_proven`, how many
+            graph scores rest on an alignment that was not proven best, `DOMAIN_verdicts`, how many verdicts of the LLM
+            judge are behind a metric, `DOMAIN_off_label`, how many of these it would not have begun with a label of
+            its own accord, and `DOMAIN_label_mass`, the median probability (0–1) of the labels together.
 
     Returns:
         The files written.
@@ -101,8 +111,8 @@ def write_tables(
         (number, *correlation_table(name, domains, by_domain, published, note))
         for number, (name, domains) in CORRELATION_TABLES.items()
     ]
-    unproven = _unproven(metas)
-    finished = [(number, *_with_unproven(columns, rows, unproven)) for number, columns, rows in finished]
+    asides = _asides(metas)
+    finished = [(number, *_with_asides(columns, rows, asides)) for number, columns, rows in finished]
     finished.append((4, *importance_table(importances, published, note)))
     finished.append((5, *evaluation_table(evaluations, published, note)))
     paths = []
@@ -136,16 +146,18 @@ def _by_domain(paths: Iterable[Path], columns: Sequence[str]) -> dict[str, list[
     return result
 
 
-def _unproven(metas: Iterable[Path]) -> dict[str, dict[str, int]]:
-    """By domain and metric, how many graph scores rest on an alignment that is not proven best."""
-    found: dict[str, dict[str, int]] = {}
+def _asides(metas: Iterable[Path]) -> dict[str, dict[str, dict[str, object]]]:
+    """By domain and metric, what else Tables I–III say of its values (`ASIDES`)."""
+    found: dict[str, dict[str, dict[str, object]]] = {}
     for path in metas:
         try:
             meta = json.loads(path.read_text(encoding="utf-8"))
-            counts = {
-                name: each.get("not_proven", 0) for name, each in meta["metrics"].items() if each["class"] == GRAPH
-            }
-            found[meta["domain"]] = counts
+            domain = found.setdefault(meta["domain"], {})
+            for name, each in meta["metrics"].items():
+                said = dict(each.get("judge", {}))
+                if each["class"] == GRAPH:
+                    said["not_proven"] = each.get("not_proven", 0)
+                domain[name] = {column: said.get(key) for column, key in ASIDES.items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(
                 f"is no meta file of a metric table ({type(error).__name__})",
@@ -155,13 +167,18 @@ def _unproven(metas: Iterable[Path]) -> dict[str, dict[str, int]]:
     return found
 
 
-def _with_unproven(
-    columns: list[str], rows: list[dict[str, object]], unproven: dict[str, dict[str, int]]
+def _with_asides(
+    columns: list[str], rows: list[dict[str, object]], asides: dict[str, dict[str, dict[str, object]]]
 ) -> tuple[list[str], list[dict[str, object]]]:
     for domain in DOMAINS:
-        if domain in unproven and f"{domain}_{LIKERT}" in columns:
-            columns = [*columns[:-1], f"{domain}_not_proven", columns[-1]]
-            rows = [{**row, f"{domain}_not_proven": unproven[domain].get(str(row["metric"]))} for row in rows]
+        if domain in asides and f"{domain}_{LIKERT}" in columns:
+            columns = [*columns[:-1], *(f"{domain}_{aside}" for aside in ASIDES), columns[-1]]
+            none: dict[str, object] = dict.fromkeys(ASIDES)
+            rows = [
+                row
+                | {f"{domain}_{aside}": value for aside, value in asides[domain].get(str(row["metric"]), none).items()}
+                for row in rows
+            ]
     return columns, rows
 
 

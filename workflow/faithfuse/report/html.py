@@ -351,6 +351,7 @@ def render_report(
         figures={name: (caption, themed_panels(figures / f"{name}.svg")) for name, caption in FIGURES.items()},
         legend=legend(correlation_sheets),
         responses=views.response_table({path.stem: read_records(path, Response) for path in responses}),
+        judge=views.judge_table(metas),
         unscored=unscored,
         missing=missing,
         total=total,

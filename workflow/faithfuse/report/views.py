@@ -687,6 +687,31 @@ def unscored_table(metas: Sequence[dict]) -> tuple[Table, int, int]:
     return Table("unscored", "Metrics that could not score every response", columns, rows), missing, total
 
 
+def judge_table(metas: Sequence[dict]) -> Table:
+    """How often the LLM judge would have said a label of its own accord; one row where metrics share their verdicts."""
+    seen: dict[tuple, list[str]] = {}
+    for meta in sorted(metas, key=lambda meta: domain_rank(meta["domain"])):
+        for metric, entry in meta["metrics"].items():
+            if "judge" in entry:
+                judge = entry["judge"]
+                said = (judge["verdicts"], judge["off_label"], judge["median_label_mass"])
+                seen.setdefault((domain_title(meta["domain"]), *said), []).append(metric)
+    rows = [
+        [
+            Cell(domain, header=True),
+            Cell(", ".join(metrics)),
+            count_cell(str(verdicts)),
+            count_cell(str(off_label)),
+            number_cell(100 * off_label / verdicts, digits=1),
+            number_cell(mass),
+        ]
+        for (domain, verdicts, off_label, mass), metrics in seen.items()
+    ]
+    columns = [Column("Domain"), Column("Metrics"), Column("Verdicts", True), Column("Off label", True)]
+    columns += [Column("%", True), Column("Median label mass", True)]
+    return Table("judge", "What the LLM judge says of its own accord", columns, rows)
+
+
 def signature_table(metas: Sequence[dict]) -> Table:
     """Every metric's signature; one row where all domains share it."""
     seen: dict[tuple[str, str], list[str]] = {}
