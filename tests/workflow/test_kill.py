@@ -274,11 +274,18 @@ def test_what_changes_no_result_reruns_nothing(undisturbed):
     for command in (["init", "-q"], ["add", "config"], ["commit", "-q", "-m", "A commit."]):
         subprocess.run(["git", *command], cwd=folder, env=os.environ | identity, check=True)
     assert reruns(folder) == []
-    # The manifest lists these files by their bytes, so only it is made anew.
-    for path in folder.glob("config/prompts/*.yaml"):
-        with path.open("a") as stream:
-            stream.write("# A remark.\n")
-    assert reruns(folder) == ["identify_run", "make_report", "record_run", "write_manifest"]
+
+
+def test_a_remark_in_a_prompt_file_only_makes_the_manifest_anew(undisturbed):
+    # It lists these files by their bytes.
+    prompts = {path: path.read_bytes() for path in undisturbed.glob("config/prompts/*.yaml")}
+    try:
+        for path, text in prompts.items():
+            path.write_bytes(text + b"# A remark.\n")
+        assert reruns(undisturbed) == ["all", "identify_run", "make_report", "record_run", "write_manifest"]
+    finally:
+        for path, text in prompts.items():
+            path.write_bytes(text)
 
 
 def recorded_inputs(folder: Path) -> dict[str, set[str]]:
