@@ -7,7 +7,8 @@ a model is not counted for anybody.
 * `confidence`: the probabilities of the two whole labels. `obvious` generates as many tokens as the longest label has,
   one prompt at a time, with scores; `lm-eval` asks lm-evaluation-harness's Hugging Face backend for both labels' log-
   likelihoods in batches of 16; it counts the line break that ends the prompt to the label, so its log-probabilities
-  are lower than ours by that token's. Its interpreter is FAITHFUSE_LMEVAL_PYTHON, or one that is made under .cache/ with pip.
+  are lower than ours by that token's. Its interpreter is FAITHFUSE_LMEVAL_PYTHON, or one that is made under .cache/
+  with pip.
 * `confidence, sentences`: the same for a quarter of the items with the longer answers of ChatGPT.
 * `answers`, `summaries`: greedy decoding; `obvious` is transformers' `generate`, one prompt at a time.
 * `further point`: what each of three further points of a dialogue adds to the judging of its first.
