@@ -32,7 +32,7 @@ os.environ.update(
 try:
     RUN = parse_config(config, "the configuration")
     # A parameter of the LLM stages, which a remark in these files or another set's wording does not run again.
-    PROMPTS = load_prompts("config/prompts", RUN.llm.prompt_set).digest
+    PROMPTS_DIGEST = load_prompts("config/prompts", RUN.llm.prompt_set).digest
 except FaithfuseError as error:
     sys.exit(f"faithfuse: error: {error}")
 

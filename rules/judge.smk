@@ -31,7 +31,7 @@ rule judge:
         gpus=gpus(RUN.llm.model),
         model=RUN.llm.model,
         models_dir=subpath(input.model, ancestor=2),
-        prompts=PROMPTS,
+        prompts_digest=PROMPTS_DIGEST,
         prompt_set=RUN.llm.prompt_set,
         variants=repeated("--variant", RUN.llm.summary_variants),
         cache=RUN.cache_dir,

@@ -28,7 +28,7 @@ rule respond:
         gpus=gpus(RUN.llm.model),
         model=RUN.llm.model,
         models_dir=subpath(input.model, ancestor=2),
-        prompts=PROMPTS,
+        prompts_digest=PROMPTS_DIGEST,
         prompt_set=RUN.llm.prompt_set,
         max_new_tokens=RUN.llm.max_new_tokens,
         cache=RUN.cache_dir,

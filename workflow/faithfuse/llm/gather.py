@@ -7,6 +7,7 @@ beside them is the settings, which all shares have in common, and counts made an
 from __future__ import annotations
 
 import json
+import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -88,12 +89,12 @@ def summarise_verdicts(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     groups: dict[str, Any] = {}
     for name in sorted({_judging(v) for v in verdicts}):
         members = [v for v in verdicts if _judging(v) == name]
-        masses = sorted(v.label_mass for v in members if v.label_mass is not None)
+        masses = [v.label_mass for v in members if v.label_mass is not None]
         groups[name] = {
             "verdicts": len(members),
             "scored": sum(v.score is not None for v in members),
             "off_label": sum(v.off_label is not None for v in members),
-            "median_label_mass": masses[len(masses) // 2] if masses else None,
+            "median_label_mass": statistics.median_low(masses) if masses else None,
             "reasons": dict(sorted(Counter(v.reason for v in members if v.reason).items())),
         }
     return {"verdicts": groups}
